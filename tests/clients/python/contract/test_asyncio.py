@@ -21,12 +21,16 @@ def run(world, play):
     return asyncio.run(asyncio.wait_for(with_clients(), 60))
 
 
-async def serve(bob: AsyncHub, number: int) -> None:
+async def serve(bob: AsyncHub, number: int) -> int:
+    """Receive so often, and answer each task; return how many these were."""
+    answered = 0
     for _ in range(number):
         for leased in (await bob.receive(most=10)).leases:
             await bob.post_updates(leased.task.id, [Update.saying("begun")], lease_id=leased.lease.id)
             answer = Answer(task_id=leased.task.id, lease_id=leased.lease.id, content=leased.task.text.upper())
             await bob.post_result(answer)
+            answered += 1
+    return answered
 
 
 def test_coroutines_wait_for_each_other(world):
@@ -43,9 +47,11 @@ def test_coroutines_wait_for_each_other(world):
 def test_results_are_drained_by_a_loop(world):
     async def play(alice, bob):
         sent = await alice.send_many([NewTask(to="bob", text=str(number)) for number in range(5)])
-        await serve(bob, 1)
-        found = [result.task_id async for result in alice.results(wait=0, batch=2)]
-        return found == [task.id for task in sent], [result async for result in alice.results(wait=0)]
+        answered = 0
+        while answered < len(sent):  # a receive leaves out tasks that the hub's own processes have locked
+            answered += await serve(bob, 1)
+        found = [result.task_id async for result in alice.results(wait=1, batch=2)]
+        return sorted(found) == sorted(task.id for task in sent), [result async for result in alice.results(wait=0)]
 
     assert run(world, play) == (True, [])
 
