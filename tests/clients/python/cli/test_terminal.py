@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-
 import pytest
 
 from mailbox.models import Message, Task
@@ -51,26 +49,19 @@ def test_a_watched_task_shows_its_state_its_messages_and_its_result(a2a, alice, 
 def test_a_question_is_answered_at_the_terminal(a2a, alice, bob):
     with a2a.at_a_terminal("ask", "bob", "paint", by=alice) as terminal:
         terminal.await_text("queued")
-        ask_and_finish = threading.Thread(target=_question, args=(bob,))
-        ask_and_finish.start()
+        (lease,) = leasing.lease_tasks(bob)
+        question = Update(status=UpdateStatus.INPUT_REQUIRED, message=factories.text("which one?"))
+        updates.post_updates(bob, lease.task.uuid, [question], lease_id=lease.lease_id)
         terminal.await_text("which one?")
         terminal.type("the second")
+        wait_until(lambda: Task.objects.get().state == "queued")
+        (again,) = leasing.lease_tasks(bob)
+        *_, newest = Message.objects.filter(task=again.task).in_order()
+        painted = factories.text(f"painted {newest.blocks[0]['text']}")
+        results.post_result(bob, factories.result_envelope(again.task, content=painted, lease_id=again.lease_id))
         assert terminal.code() == 0
-        ask_and_finish.join()
 
     assert terminal.shown.rstrip().endswith("painted the second")
-
-
-def _question(bob):
-    (lease,) = leasing.lease_tasks(bob)
-    question = Update(status=UpdateStatus.INPUT_REQUIRED, message=factories.text("which one?"))
-    updates.post_updates(bob, lease.task.uuid, [question], lease_id=lease.lease_id)
-    wait_until(lambda: Task.objects.get().state == "queued")
-    (again,) = leasing.lease_tasks(bob)
-    *_, newest = Message.objects.filter(task=again.task).in_order()
-    said = newest.blocks[0]["text"]
-    answer = factories.result_envelope(again.task, content=factories.text(f"painted {said}"), lease_id=again.lease_id)
-    results.post_result(bob, answer)
 
 
 def test_ctrl_c_ends_a_watch_quietly(a2a, alice, bob):
