@@ -14,6 +14,11 @@ from a2a_hub_client.worker.updates import Updates
 
 pytestmark = pytest.mark.one_database
 
+
+class Score(float):
+    """A float of another library, as numpy has them."""
+
+
 AGENT = {"display": "alice@local", "pubkey": "key"}
 SHOWN = {"id": str(uuid4()), "sender": AGENT, "recipient": AGENT, "intent_text": "work"}
 
@@ -101,3 +106,20 @@ def test_a_task_shows_what_its_sender_gave():
     assert (task.deadline.timestamp(), task.metadata) == (1.0, {"a": 1})
     assert task_of().metadata == {}
     assert isinstance(task.answer(), Answer)
+
+
+def test_parts_of_other_libraries_become_those_of_json():
+    closing = closing_of({"score": Score(0.5), None: True}, task_of())
+
+    assert closing.spoken is not None
+    (block,) = closing.spoken["content"]
+    assert block["value"] == {"score": 0.5, "null": True}
+    assert type(block["value"]["score"]) is float
+
+
+@pytest.mark.parametrize("value", [{1, 2}, float("nan"), "\ud800", object()])
+def test_a_value_that_cannot_be_sent_is_an_error_of_the_handler(value):
+    with pytest.raises(ValueError, match=r"not JSON|JSON compliant|surrogates"):
+        closing_of({"value": value}, task_of())
+    with pytest.raises(ValueError, match=r"not JSON|JSON compliant|surrogates"):
+        task_of().artifact("a", [JsonBlock({"value": value})])

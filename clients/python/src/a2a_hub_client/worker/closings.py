@@ -10,7 +10,7 @@ from a2a_hub_client.models.conversation import Update
 from a2a_hub_client.models.sent import Answer
 from a2a_hub_client.models.tasks import Result
 from a2a_hub_client.worker.leased_task import ASKING, TaskResult
-from a2a_hub_client.worker.strict_json import size_of
+from a2a_hub_client.worker.strict_json import plain
 from a2a_hub_client.worker.task import Task
 
 # A text, content blocks, or a dict, which becomes one JSON block. None: done, without content. A `Result` is that of
@@ -22,8 +22,7 @@ def closing_of(returned: object, task: Task) -> TaskResult:
     """Return the result or the question. Raises `TypeError` or `ValueError` for what is neither."""
     if task.closing is not None and returned is not task.closing:
         raise TypeError("the handler has to return what task.ask() or task.reject() made")
-    spoken = _spoken(returned)
-    size_of(spoken)
+    spoken, _ = plain(_spoken(returned))
     return TaskResult(spoken=spoken)
 
 

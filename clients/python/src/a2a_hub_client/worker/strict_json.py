@@ -6,6 +6,8 @@ import json
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
+from a2a_hub_client.models.wire import to_json
+
 
 def loads(text: bytes) -> Any:
     """Read one JSON document that the hub can store.
@@ -29,10 +31,14 @@ def loads(text: bytes) -> Any:
     return value
 
 
-def size_of(value: object) -> int:
-    """Return the bytes of the value as JSON. Raises `ValueError` for what is not JSON, such as NaN or a set."""
+def plain(value: object) -> tuple[Any, int]:
+    """Return the value with its parts as JSON has them, and its bytes as JSON. A subclass of float becomes a float.
+
+    Raises `ValueError` for what is not JSON, such as NaN or a set.
+    """
     try:
-        return len(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+        parts = json.loads(json.dumps(value, ensure_ascii=False, allow_nan=False).encode())
+        return parts, len(to_json(parts))
     except (TypeError, RecursionError) as error:
         raise ValueError(f"not JSON: {error}") from error
 

@@ -17,7 +17,7 @@ from a2a_hub_client.models.tasks import AgentId, SaidMessage
 from a2a_hub_client.models.tasks import Task as ShownTask
 from a2a_hub_client.models.wire import hook
 from a2a_hub_client.worker.leased_task import LeasedTask
-from a2a_hub_client.worker.strict_json import size_of
+from a2a_hub_client.worker.strict_json import plain
 from a2a_hub_client.worker.updates import Updates
 
 
@@ -160,9 +160,9 @@ class Task:
 
     def _post(self, update: Update) -> None:
         """Queue the update. Raises `ValueError` for content that is not JSON, and `LeaseEndedError`."""
-        size = size_of(update.fields)
+        fields, size = plain(update.fields)
         while self._may_wait and not self._is_over and not self._updates.await_room(1.0):
             pass
         if self._is_over:
             raise LeaseEndedError(f"task {self.id} is no longer this handler's")
-        self._updates.add(update.fields, size=size)
+        self._updates.add(fields, size=size)

@@ -234,11 +234,11 @@ class Worker:
                 self._lingering += 1
                 self._count(outcome)
             self._hub.changed.set()
-        attempt.await_end()
-        with self._lock:
-            self._lingering -= 1
-        turn.end()
-        self._hub.changed.set()
+            attempt.await_end()
+            with self._lock:
+                self._lingering -= 1
+            turn.end()
+            self._hub.changed.set()
 
     def _count(self, outcome: AttemptOutcome) -> None:
         if outcome == AttemptOutcome.LEFT:
