@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import sys
 import time
 
@@ -41,4 +42,7 @@ async def on_a_loop() -> None:
 
 
 if __name__ == "__main__":
+    log = logging.getLogger("a2a_hub_client")
+    log.addHandler(logging.StreamHandler())
+    log.setLevel(logging.INFO)
     on_threads() if sys.argv[1] == "threads" else asyncio.run(on_a_loop())

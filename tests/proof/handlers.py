@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import random
 import signal
@@ -14,6 +15,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from pathlib import Path
 from uuid import UUID
 
 from a2a_hub_client import Hub, HubError, Result, Retry
@@ -28,6 +30,7 @@ from tests.support.hub import ROOT
 KINDS = ("threads", "asyncio")  # of worker processes
 SENDERS = 2
 BETWEEN = 2.5  # seconds between two kills
+BEGUN_WITHIN = 60.0
 FINISHED_WITHIN = 240.0
 STOPPED_WITHIN = 90.0
 
@@ -121,42 +124,58 @@ def _send_and_drain(hub: Hub, names: list[str], sends: int, diary: Diary) -> Non
             return
 
 
+class Member:
+    """A worker process with a log of its own."""
+
+    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
+        self._log = log
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            )
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """Send SIGTERM once the worker hears signals, which it logs; before, the signal would end the process."""
+        limit = time.monotonic() + BEGUN_WITHIN
+        while b"Working" not in self._log.read_bytes() and self.process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.05)
+        self.process.send_signal(signal.SIGTERM)
+
+
 class Crew:
     """Two worker processes of one agent. One of them is killed and started again."""
 
     def __init__(self, kind: str, url: str, key: str, stage: Stage) -> None:
         self._command = [sys.executable, "-m", "tests.proof.handler", kind]
         self._environment = os.environ | {"A2A_URL": url, "A2A_API_KEY": key}
-        self._log = stage.folder / f"handlers-{kind}.log"
-        self._processes: list[subprocess.Popen[bytes]] = []
+        self._logs = (stage.folder / f"handlers-{kind}-{number}.log" for number in itertools.count(1))
+        self._members: list[Member] = []
 
     def __enter__(self) -> Crew:
-        self._processes = [self._start(), self._start()]
+        self._members = [self._start(), self._start()]
         return self
 
     def __exit__(self, *_: object) -> None:
-        for process in self._processes:
-            process.kill()
-            process.wait()
+        for member in self._members:
+            member.kill()
 
     def kill(self) -> None:
         """Kill the older process, and start another."""
-        oldest = self._processes.pop(0)
-        oldest.kill()
-        oldest.wait()
-        self._processes.append(self._start())
+        self._members.pop(0).kill()
+        self._members.append(self._start())
 
     def stop(self) -> int:
         """Stop the processes by SIGTERM; return an exit code that is not 0, else 0."""
-        for process in self._processes:
-            process.send_signal(signal.SIGTERM)
-        return next(filter(None, [process.wait(STOPPED_WITHIN) for process in self._processes]), 0)
+        for member in self._members:
+            member.stop()
+        return next(filter(None, [member.process.wait(STOPPED_WITHIN) for member in self._members]), 0)
 
-    def _start(self) -> subprocess.Popen[bytes]:
-        with self._log.open("ab") as log:
-            return subprocess.Popen(
-                self._command, cwd=ROOT, env=self._environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
+    def _start(self) -> Member:
+        return Member(self._command, self._environment, next(self._logs))
 
 
 def broken(diary: Diary) -> Iterator[Violation]:
