@@ -1,4 +1,4 @@
-# The hub in one image. `docker build -t a2a-hub .` builds it; docs/deploy.md says how to run it.
+# The hub in one image. `docker build -t a2a-hub .` builds it; docs/operate/deploy.md says how to run it.
 ARG PYTHON_IMAGE=docker.io/library/python:3.13-slim-trixie
 
 FROM ${PYTHON_IMAGE} AS packages

@@ -79,11 +79,11 @@ mutations: .venv/dev.stamp ## Make each hand-made bug in a copy of the tree; its
 SEED ?= 1
 
 .PHONY: prove
-prove: .venv/dev.stamp ## Prove for an hour that faults lose nothing, into docs/reliability.md (PROVE=--short)
+prove: .venv/dev.stamp ## Prove for an hour that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
 	$(tests) DATABASE_URL= $(python) -m tests.proof --seed $(SEED) $(PROVE)
 
 .PHONY: bench
-bench: .venv/dev.stamp ## Measure the API, into docs/benchmarks.md (BENCH="--section cycles waiting")
+bench: .venv/dev.stamp ## Measure the API, into docs/operate/benchmarks.md (BENCH="--section cycles waiting")
 	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)
 
 .PHONY: screenshots

@@ -57,18 +57,18 @@ JSON_TYPES: Mapping[type, str] = {
 
 
 def architecture() -> str:
-    """Return docs/architecture.md with the picture of the floors drawn from the imports."""
-    return _with_block(_read("docs/architecture.md"), "floors", _floors())
+    """Return docs/contribute/architecture.md with the picture of the floors drawn from the imports."""
+    return _with_block(_read("docs/contribute/architecture.md"), "floors", _floors())
 
 
 def cli() -> str:
-    """Return docs/cli.md with every command of the console script, its arguments and its options."""
-    return _with_block(_read("docs/cli.md"), "commands", cli_page.reference())
+    """Return docs/reference/cli.md with every command of the console script, its arguments and its options."""
+    return _with_block(_read("docs/reference/cli.md"), "commands", cli_page.reference())
 
 
-def dialects() -> str:
-    """Return docs/dialects.md with the code of the example dialect and the list of the conformance suite's checks."""
-    page = _read("docs/dialects.md")
+def add_a_protocol() -> str:
+    """Return docs/contribute/add-a-protocol.md with the code of the example dialect and the checks of the suite."""
+    page = _read("docs/contribute/add-a-protocol.md")
     for name in ("urls", "requests", "wire", "answers", "views", "doors"):
         page = _with_block(page, name, f"```python\n{_read(f'tests/mailbox/dialects/example/{name}.py')}```\n")
     page = _with_block(page, "acts", f"```python\n{_class('tests/support/doors.py', 'Act')}\n```\n")
@@ -76,32 +76,32 @@ def dialects() -> str:
 
 
 def errors() -> str:
-    """Return docs/errors.md with the codes of errors, and with those of the official protocol."""
-    page = _with_block(_read("docs/errors.md"), "codes", codes.table(codes.of_errors()))
+    """Return docs/reference/errors.md with the codes of errors, and with those of the official protocol."""
+    page = _with_block(_read("docs/reference/errors.md"), "codes", codes.table(codes.of_errors()))
     return _with_block(page, "official", official_errors.table())
 
 
-def journal() -> str:
-    """Return docs/journal.md with every kind of journal row and the fields of its data."""
-    return _with_block(_read("docs/journal.md"), "kinds", "\n".join(_kinds()))
+def events() -> str:
+    """Return docs/reference/events.md with every kind of journal row and the fields of its data."""
+    return _with_block(_read("docs/reference/events.md"), "kinds", "\n".join(_kinds()))
 
 
 def states() -> str:
-    """Return docs/states.md with the diagram and the tables of all steps between the states of a task."""
+    """Return docs/reference/states.md with the diagram and the tables of all steps between the states of a task."""
     steps = state_page.steps()
-    page = _with_block(_read("docs/states.md"), "diagram", state_page.diagram(steps))
+    page = _with_block(_read("docs/reference/states.md"), "diagram", state_page.diagram(steps))
     page = _with_block(page, "verbs", state_page.verbs_by_state(steps))
     return _with_block(page, "changes", state_page.changes(steps))
 
 
 def mutations() -> str:
-    """Return docs/mutations.md with the list of bugs."""
-    return _with_block(_read("docs/mutations.md"), "bugs", table_of_bugs())
+    """Return docs/contribute/mutations.md with the list of bugs."""
+    return _with_block(_read("docs/contribute/mutations.md"), "bugs", table_of_bugs())
 
 
 def benchmarks() -> str:
-    """Return docs/benchmarks.md with the tables of the newest measurements."""
-    text = _read("docs/benchmarks.md")
+    """Return docs/operate/benchmarks.md with the tables of the newest measurements."""
+    text = _read("docs/operate/benchmarks.md")
     for section, block in measurements.blocks(record.load(record.KEPT)).items():
         text = _with_block(text, section, block)
     return text
@@ -114,14 +114,14 @@ def readme() -> str:
 
 PAGES: Mapping[str, Callable[[], str]] = {
     "README.md": readme,
-    "docs/architecture.md": architecture,
-    "docs/benchmarks.md": benchmarks,
-    "docs/cli.md": cli,
-    "docs/dialects.md": dialects,
-    "docs/errors.md": errors,
-    "docs/journal.md": journal,
-    "docs/mutations.md": mutations,
-    "docs/states.md": states,
+    "docs/contribute/architecture.md": architecture,
+    "docs/operate/benchmarks.md": benchmarks,
+    "docs/reference/cli.md": cli,
+    "docs/contribute/add-a-protocol.md": add_a_protocol,
+    "docs/reference/errors.md": errors,
+    "docs/reference/events.md": events,
+    "docs/contribute/mutations.md": mutations,
+    "docs/reference/states.md": states,
 }
 
 

@@ -13,7 +13,7 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.django_db
 
-EXAMPLE = ROOT / "docs" / "tools.json"
+EXAMPLE = ROOT / "docs" / "reference" / "tools.json"
 BASE = "https://hub.example"
 
 # Source: corvid-agent, the default skills of its card: id, name, tags.

@@ -1,7 +1,7 @@
 """Measure the hub: python -m tests.bench [--section NAME...] [--help].
 
 Each section is measured on new databases. Its figures replace those of the same section and database in the record,
-docs/benchmarks.json. The tables of docs/benchmarks.md are then written from the record.
+docs/operate/benchmarks.json. The tables of docs/operate/benchmarks.md are then written from the record.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.bench.sections.section import BOTH
 from tests.proof.scenarios import two_versions
 from tests.support.hub import ROOT
 
-PAGES = ("docs/benchmarks.md", "README.md")
+PAGES = ("docs/operate/benchmarks.md", "README.md")
 
 
 def main() -> None:
@@ -47,7 +47,7 @@ def parsed() -> argparse.Namespace:
     parser.add_argument("--section", nargs="+", choices=list(SECTIONS), help="sections to measure (default: all)")
     parser.add_argument("--databases", nargs="+", choices=BOTH, default=BOTH)
     parser.add_argument(
-        "--json", type=Path, default=record.KEPT, help="record of the figures (default: docs/benchmarks.json)"
+        "--json", type=Path, default=record.KEPT, help="record of the figures (default: docs/operate/benchmarks.json)"
     )
     parser.add_argument("--workers", type=int, default=2, help="web processes of the hub")
     parser.add_argument("--clients", type=int, default=8, help="client processes, each with a sender and a worker")

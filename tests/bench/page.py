@@ -1,4 +1,4 @@
-"""Renders the record of measurements as the generated blocks of docs/benchmarks.md."""
+"""Renders the record of measurements as the generated blocks of docs/operate/benchmarks.md."""
 
 from __future__ import annotations
 
@@ -44,5 +44,5 @@ def rates(record: Mapping[str, Any]) -> str:
     sqlite, postgresql = (cycles[name]["figures"]["hub"]["cycles per second"] for name in ("sqlite", "postgresql"))
     return (
         f"A machine of {cores} cores carries about {sqlite:.0f} full cycles a second on SQLite, and about"
-        f" {postgresql:.0f} on PostgreSQL\n([measurements](docs/benchmarks.md)).\n"
+        f" {postgresql:.0f} on PostgreSQL\n([measurements](docs/operate/benchmarks.md)).\n"
     )

@@ -1,4 +1,4 @@
-"""The record of measurements: docs/benchmarks.json, from which docs/benchmarks.md takes its tables.
+"""The record of measurements: docs/operate/benchmarks.json, from which docs/operate/benchmarks.md takes its tables.
 
 It is a JSON object: section, then database, then the stamp, the options and the figures of the newest measurement.
 """
@@ -21,7 +21,7 @@ import psycopg
 
 from tests.support.hub import ROOT
 
-KEPT = ROOT / "docs" / "benchmarks.json"
+KEPT = ROOT / "docs" / "operate" / "benchmarks.json"
 DIGITS = 4  # significant digits of each measured number
 
 

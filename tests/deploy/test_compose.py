@@ -14,12 +14,12 @@ pytestmark = pytest.mark.one_database
 
 TEXT = pages.page("compose.yaml")
 SERVICES: dict[str, Any] = yaml.safe_load(TEXT)["services"]
-LISTED = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", pages.first_cells(pages.page("docs/settings.md"))))
+LISTED = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", pages.first_cells(pages.page("docs/reference/settings.md"))))
 
 
 def test_every_secret_has_to_be_given():
     given = set(re.findall(r"\$\{(\w+)(:[?-])", TEXT))
-    page = pages.page("docs/deploy.md")
+    page = pages.page("docs/operate/deploy.md")
 
     assert given == {("DATABASE_PASSWORD", ":?"), ("HUB_HOST", ":?"), ("PROXY_NETWORK", ":-")}
     assert [name for name, _ in given if name not in page] == []

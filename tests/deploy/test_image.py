@@ -101,7 +101,7 @@ def test_the_python_of_the_image_is_one_version_that_the_project_supports():
 
 
 def test_the_variables_of_the_image_are_settings_of_the_hub():
-    listed = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", pages.first_cells(pages.page("docs/settings.md"))))
+    listed = set(re.findall(r"`([A-Z][A-Z0-9_]+)`", pages.first_cells(pages.page("docs/reference/settings.md"))))
 
     assert variables().keys() - OF_THE_INTERPRETER <= listed
     assert [variables()["PORT"]] == words_of("EXPOSE")

@@ -36,7 +36,7 @@ def test_the_supervisor_alone_is_signalled_and_has_time_to_stop():
 
 
 def test_the_unit_runs_what_the_page_installs():
-    page = pages.page("docs/deploy.md")
+    page = pages.page("docs/operate/deploy.md")
     folder = value_of("WorkingDirectory")
 
     assert value_of("ExecStart") == f"{folder}/.venv/bin/python manage.py serve"

@@ -11,7 +11,7 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
-PAGE = pages.page("docs/architecture.md")
+PAGE = pages.page("docs/contribute/architecture.md")
 FOLDER = re.compile(r"^( *)(\S+)/(?: |$)")
 MADE = {"clients/javascript/dist", "clients/javascript/node_modules", "screenshots", "staticfiles", "var"}  # .gitignore
 

@@ -30,6 +30,6 @@ def test_an_arrow_is_left_out_where_a_longer_way_says_the_same() -> None:
 
 
 def test_the_journal_page_describes_every_kind() -> None:
-    described = re.findall(r"^### `(\w+)`$", generate.journal(), re.MULTILINE)
+    described = re.findall(r"^### `(\w+)`$", generate.events(), re.MULTILINE)
 
     assert sorted(described) == sorted(Kind)

@@ -11,7 +11,9 @@ from tests.support.hub import ROOT
 pytestmark = pytest.mark.one_database
 
 PRODUCT = ("agentcards", "dashboard", "mailbox")
-ROWS = re.findall(r"^\| (?!Word)([^|]+) \| ([^|]+) \| ([^|]+) \|$", pages.page("docs/glossary.md"), re.MULTILINE)
+ROWS = re.findall(
+    r"^\| (?!Word)([^|]+) \| ([^|]+) \| ([^|]+) \|$", pages.page("docs/concepts/glossary.md"), re.MULTILINE
+)
 
 
 def exists(place: str) -> bool:

@@ -1,4 +1,4 @@
-"""The example of docs/keys.md runs against a hub as it stands."""
+"""The example of docs/operate/keys.md runs against a hub as it stands."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 def test_the_example_rotates_a_key(served_hub):
-    rolling = pages.section(pages.page("docs/keys.md"), "Roll a key without a gap")
+    rolling = pages.section(pages.page("docs/operate/keys.md"), "Roll a key without a gap")
     (language, commands), *_ = pages.BLOCK.findall(rolling)
     assert language == "sh"
     key = factories.key_of(factories.agent("carol"))

@@ -11,7 +11,7 @@ from tests.support.pages import all_pages
 pytestmark = pytest.mark.one_database
 
 LINK = re.compile(r"\]\((?!https?:)([^)#\s]*)(#[^)\s]+)?\)")
-TO_BE_MADE = "/ping/"  # the dialect that docs/dialects.md leads to
+TO_BE_MADE = "/ping/"  # the dialect that docs/contribute/add-a-protocol.md leads to
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
 
 

@@ -8,7 +8,7 @@ from tests.support import pages
 
 pytestmark = pytest.mark.one_database
 
-PAGE = pages.page("docs/locks.md")
+PAGE = pages.page("docs/contribute/locks.md")
 RACE = re.compile(r"^### (.+)$", re.MULTILINE)
 
 

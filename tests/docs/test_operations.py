@@ -13,7 +13,7 @@ from mailbox.database import timetable
 from tests.support import pages
 from tests.support.hub import PATIENCE, ROOT, served
 
-PAGE = pages.page("docs/operations.md")
+PAGE = pages.page("docs/operate/operations.md")
 
 
 def block_of(title: str, language: str) -> str:

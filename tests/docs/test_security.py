@@ -10,8 +10,8 @@ from tests.support import pages
 
 pytestmark = pytest.mark.one_database
 
-PAGE = pages.page("docs/security.md")
-LINK = re.compile(r"\[`(test_\w+)`\]\(\.\./(tests/[\w/]+\.py)\)")
+PAGE = pages.page("docs/operate/security.md")
+LINK = re.compile(r"\[`(test_\w+)`\]\(\.\./\.\./(tests/[\w/]+\.py)\)")
 STATUSES = ("met", "partly", "not met", "n/a")
 # The requirements of levels 1 and 2 of OWASP ASVS 5.0: the number of the last one in each section.
 SECTIONS = """

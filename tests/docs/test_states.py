@@ -12,7 +12,7 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
-PAGE = (ROOT / "docs" / "states.md").read_text()
+PAGE = (ROOT / "docs" / "reference" / "states.md").read_text()
 CHANGES = re.findall(r"^\| (.*) \|$", PAGE.partition("<!-- changes -->")[2], re.MULTILINE)[2:]
 STARTS = ("a2a_task", "a2a_result", "a2a_message")
 OF_ONE_TASK = {kind for kind in Kind if kind.startswith(STARTS)} - {Kind.RESULT_REJECTED}

@@ -21,7 +21,7 @@ VARIES = re.compile(
     r"|\b[1-9A-HJ-NP-Za-km-z]{43,44}\b"  # public key
     r"|\b\d{13}\b"  # epoch milliseconds
 )
-PAGES = ("docs/tour.md", "docs/workers.md", "docs/a2a.md")
+PAGES = ("docs/start/tour.md", "docs/guides/run-a-program.md", "docs/protocols/a2a-v1.md")
 END_OF_STEP = "\x1e"
 
 Shell = Callable[[str], subprocess.CompletedProcess[str]]

@@ -1,7 +1,7 @@
 """Prove that the hub loses nothing: python -m tests.proof [--short] [--seed N] [--seconds N] [--databases sqlite,...]
 
-The long form takes about an hour on two cores, and writes docs/reliability.md. The exit code is 1 if a promise is
-broken, or if a control run does not report what it should.
+The long form takes about an hour on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a promise
+is broken, or if a control run does not report what it should.
 """
 
 from __future__ import annotations
@@ -41,7 +41,9 @@ def main(arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--databases", default=",".join(DATABASES), help="databases to prove (%(default)s)")
     parser.add_argument("--folder", type=Path, help="folder for histories, which is kept (default: a temporary one)")
-    parser.add_argument("--page", type=Path, default=ROOT / "docs" / "reliability.md", help="page of the long form")
+    parser.add_argument(
+        "--page", type=Path, default=ROOT / "docs" / "operate" / "reliability.md", help="page of the long form"
+    )
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # SIGTERM stops hubs and servers too
     databases = options.databases.split(",")

@@ -1,4 +1,4 @@
-"""The diagram and the tables of docs/states.md, from the steps that `states` finds by running the verbs."""
+"""The diagram and the tables of docs/reference/states.md, from the steps that `states` finds by running the verbs."""
 
 from __future__ import annotations
 

@@ -24,8 +24,8 @@ pytestmark = pytest.mark.one_database
         ("README.md", "tests/test_readme.py"),
         ("tests/mailbox/verbs/life/test_races.py", "tests/docs/test_locks.py"),
         ("mailbox/verbs/life/sending.py", "tests/docs/test_architecture.py"),
-        ("docs/routes.md", "tests/docs/test_links.py"),
-        ("dashboard/urls.py", "tests/docs/test_routes.py"),
+        ("docs/reference/http.md", "tests/docs/test_links.py"),
+        ("dashboard/urls.py", "tests/docs/test_http.py"),
         ("a2aproject/settings/__init__.py", "tests/docs/test_settings.py"),
     ],
 )

@@ -26,8 +26,8 @@ DESCRIBED = {
     "a2aproject/settings/*.py": "tests/docs/test_settings.py",
     "agentcards/models/*.py": "tests/docs/test_glossary.py",
     "mailbox/models/*.py": "tests/docs/test_glossary.py",
-    "mailbox/management/cli/*.py": "tests/docs/test_commands.py",
-    "urls.py": "tests/docs/test_routes.py",
+    "mailbox/management/cli/*.py": "tests/docs/test_manage.py",
+    "urls.py": "tests/docs/test_http.py",
     "pyproject.toml": "tests/docs/test_generate.py",
     "mailbox/gate/entries/*.py": "tests/docs/test_generate.py",
     "mailbox/verbs/*/*.py": "tests/docs/test_generate.py",
@@ -72,7 +72,9 @@ def touched_by(changed: Iterable[str]) -> set[str]:
 
 def _described(path: PurePosixPath) -> set[str]:
     """Return the tests of the pages that name the file."""
-    pages = {f"tests/docs/test_{page.stem}.py": page.read_text() for page in (ROOT / "docs").glob("*.md")}
+    pages = {
+        f"tests/docs/test_{page.stem.replace('-', '_')}.py": page.read_text() for page in (ROOT / "docs").rglob("*.md")
+    }
     return {module for module, text in pages.items() if f"`{path}`" in text and (ROOT / module).is_file()}
 
 

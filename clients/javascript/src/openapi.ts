@@ -2986,7 +2986,7 @@ export interface components {
             /** @description The proof that the caller has the private key of `pubkey`. */
             proof?: components["schemas"]["KeyProofBody"] | null;
         };
-        /** @description The signature, in base64, of the statement that `docs/signatures.md` shows, by the `pubkey` beside it. */
+        /** @description The signature, in base64, of the statement in `docs/guides/sign-requests.md`, by the `pubkey` beside it. */
         KeyProofBody: {
             /**
              * @description When the proof was made.
@@ -3113,7 +3113,7 @@ export interface components {
             retired_at_ms: number | null;
         };
         /**
-         * @description The new key with its proof: signatures, in base64, of the statement that `docs/signatures.md` shows.
+         * @description The new key with its proof: signatures, in base64, of the statement that `docs/guides/sign-requests.md` shows.
          *
          *     `previous_signature` is by the agent's key until now. An operator may set a key without it.
          */

@@ -32,7 +32,7 @@ class RevokeBody(Exact):
 
 
 class KeyProofBody(Exact):
-    """The signature, in base64, of the statement that ``docs/signatures.md`` shows, by the ``pubkey`` beside it."""
+    """The signature, in base64, of the statement in ``docs/guides/sign-requests.md``, by the ``pubkey`` beside it."""
 
     time_ms: DateMs
     signature: Text

@@ -20,7 +20,7 @@ from mailbox.words.times import epoch_ms
 
 
 class SigningKeyBody(Exact):
-    """The new key with its proof: signatures, in base64, of the statement that ``docs/signatures.md`` shows.
+    """The new key with its proof: signatures, in base64, of the statement that ``docs/guides/sign-requests.md`` shows.
 
     ``previous_signature`` is by the agent's key until now. An operator may set a key without it.
     """

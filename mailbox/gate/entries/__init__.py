@@ -1,6 +1,6 @@
 """One constructor for each kind of journal row, with the shape of its data.
 
-Nothing else spells a kind for writing. `docs/journal.md` is generated from these modules.
+Nothing else spells a kind for writing. `docs/reference/events.md` is generated from these modules.
 """
 
 from __future__ import annotations

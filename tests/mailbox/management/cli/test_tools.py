@@ -10,7 +10,7 @@ from agentcards.models import AgentProfile
 from mailbox.models import Agent
 from tests.support.hub import ROOT
 
-EXAMPLE = ROOT / "docs" / "tools.json"
+EXAMPLE = ROOT / "docs" / "reference" / "tools.json"
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The clients of docs/a2a.md run as they stand, in the environments of their SDKs."""
+"""The clients of docs/protocols/a2a-v1.md run as they stand, in the environments of their SDKs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def example(stage):
     """Return a function that runs the page's block in a language, with alice's key; it returns what is printed."""
 
     def run(language: str, command: list[str], cwd: Path) -> list[str]:
-        (code,) = re.findall(rf"```{language}\n(.*?)```", pages.page("docs/a2a.md"), re.DOTALL)
+        (code,) = re.findall(rf"```{language}\n(.*?)```", pages.page("docs/protocols/a2a-v1.md"), re.DOTALL)
         (cwd / "client.mjs").write_text(code)
         own = {"HUB": stage.hub.url, "A2A_API_KEY": stage.keys["alice"]}
         ran = subprocess.run(

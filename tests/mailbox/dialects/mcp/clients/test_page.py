@@ -1,4 +1,4 @@
-"""The blocks of docs/mcp.md run as they stand, and the page names all tools."""
+"""The blocks of docs/protocols/mcp.md run as they stand, and the page names all tools."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.mailbox.dialects.mcp.clients.conftest import McpStage
 from tests.support import pages
 from tests.support.hub import PATIENCE, ROOT
 
-PAGE = pages.page("docs/mcp.md")
+PAGE = pages.page("docs/protocols/mcp.md")
 
 
 def block(language: str) -> str:

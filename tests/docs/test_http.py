@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import pytest
+from django.urls import URLResolver, get_resolver, resolve
+
+from mailbox.database.outages import Outage
+from tests.support import pages
+
+pytestmark = pytest.mark.one_database
+
+ROUTE = re.compile(r"^\| `([A-Z, ]+) (/\S*)` \|", re.MULTILINE)
+PARAMETER = re.compile(r"<[\w:]+>")
+SAMPLE_ID = "00000000-0000-4000-8000-000000000000"
+
+
+def served_routes(patterns: Iterable[Any], prefix: str = "/") -> Iterator[tuple[str, str]]:
+    """Yield (method, path) for all that these patterns serve outside the admin."""
+    for pattern in patterns:
+        path = prefix + PARAMETER.sub("<>", str(pattern.pattern))
+        if path.startswith("/admin/"):
+            continue
+        if isinstance(pattern, URLResolver):
+            yield from served_routes(pattern.url_patterns, path)
+            continue
+        view = getattr(pattern.callback, "view_class", None) or getattr(pattern.callback, "cls", None)
+        methods = ["get"] if view is None else [name for name in view.http_method_names if hasattr(view, name)]
+        yield from ((name.upper(), path) for name in methods if name not in ("head", "options"))
+
+
+def listed_routes() -> set[tuple[str, str]]:
+    listed = ROUTE.findall(pages.page("docs/reference/http.md"))
+    return {(method, PARAMETER.sub("<>", path)) for methods, path in listed for method in methods.split(", ")}
+
+
+def test_the_route_tables_list_what_is_served() -> None:
+    assert listed_routes() - {("GET", "/admin/")} == set(served_routes(get_resolver().url_patterns))
+
+
+@pytest.mark.parametrize("path", sorted({path for _, path in listed_routes()}))
+def test_a_listed_route_leads_to_a_view(path: str) -> None:
+    resolve(path.replace("<>", SAMPLE_ID))
+
+
+def test_each_reason_of_the_readiness_probe_is_listed() -> None:
+    listed = pages.page("docs/reference/http.md")
+
+    assert [outage for outage in Outage if f"| `{outage}` |" not in listed] == []
