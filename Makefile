@@ -134,6 +134,7 @@ lock: ## Pin the newest allowed version of every requirement (needs uv)
 	$(compile) $(hub) $(extras) --constraints requirements/base.txt --output-file requirements/extras.txt
 	$(compile) $(hub) $(extras) --group dev --constraints requirements/extras.txt --output-file requirements/dev.txt
 	$(compile) --group audit --output-file requirements/audit.txt
+	$(compile) --group docs --output-file requirements/docs.txt
 	$(compile) --group a2a-client-1 --output-file requirements/a2a-client-1.txt
 	$(compile) --group a2a-client-0-3 --output-file requirements/a2a-client-0.3.txt
 	$(compile) --group a2a-server --output-file requirements/a2a-server.txt
