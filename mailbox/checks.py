@@ -54,7 +54,7 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
         return []
     if not enabled or not databases or _is_granted():
         return []
-    hint = f"Grant it with: manage.py a2a grant {SCHEDULER} {actions.REQUEUE}"
+    hint = f"Grant it with: a2a grant give {SCHEDULER} {actions.REQUEUE}"
     problem = f"The automatic retry is on, but {SCHEDULER} lacks the capability {actions.REQUEUE}: every pass fails."
     return [checks.Warning(problem, hint=hint, id="mailbox.W001")]
 

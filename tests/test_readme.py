@@ -6,7 +6,7 @@ from tests.support.pages import page
 
 pytestmark = pytest.mark.one_database
 
-MOST_LINES = 249
+MOST_LINES = 199
 
 
 def test_the_readme_is_short() -> None:

@@ -56,7 +56,7 @@ class Send(DashboardView):
             return
         messages.success(self.request, f"Sent to {task.recipient}. Its result will stand here.")
         if not operators.may_answer(task.recipient):
-            how = f"manage.py a2a grant {task.recipient} {actions.RESPOND}.{OPERATORS}"
+            how = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
             messages.warning(
                 self.request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
             )

@@ -37,4 +37,4 @@ def _for_program(lack: Lack) -> str:
         case Remedy.TARGET:
             return f'"{lack.target}" names no agent, or several: register the agent, or use its full name (name@host).'
         case Remedy.GRANT:
-            return f"Grant it with: manage.py a2a grant {lack.agent} {lack.action}"
+            return f"Grant it with: a2a grant give {lack.agent} {lack.action}"

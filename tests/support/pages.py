@@ -10,11 +10,12 @@ from typing import NamedTuple
 from tests.support.hub import ROOT
 
 DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
+END_OF_PROGRAM = "END_OF_PROGRAM"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class Step(NamedTuple):
-    """A block of shell commands, and the block of output that the page shows after it."""
+    """A block of commands, and the block of output that the page shows after it."""
 
     commands: str
     printed: str
@@ -39,12 +40,17 @@ def first_cells(text: str) -> str:
     return "\n".join(re.findall(r"^\|(.*?)\|", text, re.MULTILINE))
 
 
-def steps(text: str) -> list[Step]:
-    """Return each block of commands with the block of output that stands before the next one."""
+def steps(text: str, *, with_programs: bool = False) -> list[Step]:
+    """Return each block of commands with the block of output that stands before the next one.
+
+    ``with_programs`` makes a block of Python a program for the `python` of the shell.
+    """
     found: list[Step] = []
     for language, block in BLOCK.findall(text):
         if language == "sh":
             found.append(Step(block, ""))
+        elif language == "python" and with_programs:
+            found.append(Step(f"python - <<'{END_OF_PROGRAM}'\n{block}{END_OF_PROGRAM}\n", ""))
         elif found:
             found[-1] = Step(found[-1].commands, block)
     return found

@@ -94,7 +94,7 @@ def test_the_page_shows_a_cluster_that_never_ran_and_its_missing_grant(ana):
     text = ana.get("/ops/scheduler/").text
 
     assert "finished no sweep on this database" in text
-    assert "manage.py a2a grant scheduler@hub a2a.repair.requeue" in text
+    assert "a2a grant give scheduler@hub a2a.repair.requeue" in text
 
 
 def test_the_history_lists_every_pass_including_failed_passes(ana, alice, bob, auto_retry_on, monkeypatch):

@@ -144,7 +144,7 @@ def test_a_recipient_without_a_grant_to_answer_is_reported(ana, bob, mallory):
 
     text = send(ana, recipient="mallory").text
 
-    assert "manage.py a2a grant mallory@local a2a.respond.operators@hub" in text
+    assert "a2a grant give mallory@local a2a.respond.operators@hub" in text
 
 
 def test_the_form_is_filled_in_from_url_parameters(ana, bob):

@@ -197,7 +197,7 @@ def test_a_retry_pass_without_its_grant_changes_nothing_and_reports_why(switched
     assert list(summary.fields) == SUMMARY_KEYS
     assert [summary.fields[name] for name in ("considered", "requeued", "skipped")] == [0, 0, 0]
     assert 'requires capability "a2a.repair.requeue"' in summary.fields["error"]
-    assert "manage.py a2a grant scheduler@hub" in summary.fields["error"]
+    assert "a2a grant give scheduler@hub" in summary.fields["error"]
     refused = factories.journal("capability_check")[-1]
     assert (refused.actor, refused.fields["passed"]) == ("scheduler@hub", False)
 

@@ -156,7 +156,7 @@ def test_a_missing_capability_is_named_with_the_command_that_grants_it():
     error = errors.CapabilityMissingError("alice@local has no grant.", lack=lack)
 
     for message in (a2a.rpc_error(error)["message"], a2a.rest_error(error)["error"]["message"]):
-        assert message.endswith("manage.py a2a grant alice@local a2a.send.bob@local")
+        assert message.endswith("a2a grant give alice@local a2a.send.bob@local")
 
 
 def test_the_repeat_of_a_forgotten_task_is_an_unsupported_operation():

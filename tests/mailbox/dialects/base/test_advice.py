@@ -15,8 +15,7 @@ def test_the_error_of_a_delegation_names_the_command_that_grants_it(bob, mallory
     answer = Api(mallory).post("/a2a/inboxes/mallory/delegate", body).json()
 
     assert answer["delegated"][0]["error"] == (
-        'This requires capability "a2a.send.bob@local". '
-        "Grant it with: manage.py a2a grant mallory@local a2a.send.bob@local"
+        'This requires capability "a2a.send.bob@local". Grant it with: a2a grant give mallory@local a2a.send.bob@local'
     )
 
 

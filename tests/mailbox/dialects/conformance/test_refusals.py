@@ -17,7 +17,7 @@ from tests.support.doors import Act, HubDoor, Refused, fields_read_by
 pytestmark = pytest.mark.django_db
 
 GRANT_IT = (
-    'This requires capability "a2a.send.bob@local". Grant it with: manage.py a2a grant mallory@local a2a.send.bob@local'
+    'This requires capability "a2a.send.bob@local". Grant it with: a2a grant give mallory@local a2a.send.bob@local'
 )
 MALFORMED = {400, 422}
 

@@ -108,7 +108,7 @@ def test_a_repair_without_the_capability_is_refused_with_its_remedy(bob, lease):
     status, body = answered(Api(bob).post("/a2a/repair", repair_of(lease, REQUEUE)))
 
     assert (status, body["code"], body["action"]) == (403, "capability_missing", "a2a.repair.requeue")
-    assert "manage.py a2a grant bob@local a2a.repair.requeue" in body["message"]
+    assert "a2a grant give bob@local a2a.repair.requeue" in body["message"]
     assert Lease.objects.live().count() == 1
 
 

@@ -116,7 +116,7 @@ def test_a_missing_capability_is_named_with_the_command_that_grants_it(mallory, 
 
     assert error_of(answer) == (403, "capability_missing")
     assert answer.json()["action"] == "a2a.send.bob@local"
-    assert "manage.py a2a grant mallory@local a2a.send.bob@local" in answer.json()["message"]
+    assert "a2a grant give mallory@local a2a.send.bob@local" in answer.json()["message"]
     assert factories.last_event().fields["passed"] is False
 
 

@@ -123,7 +123,7 @@ def test_a_send_without_a_grant_is_refused_with_the_command_that_grants_it(stran
     result = stranger.call("tools/call", {"name": "send_task", "arguments": {"recipient": "bob", "text": "x"}})
 
     assert result["isError"]
-    assert "manage.py a2a grant mallory@local a2a.send.bob" in result["content"][0]["text"]
+    assert "a2a grant give mallory@local a2a.send.bob" in result["content"][0]["text"]
     assert result["_meta"]["a2a-hub/error"]["code"] == "capability_missing"
 
 

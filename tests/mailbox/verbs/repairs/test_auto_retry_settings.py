@@ -203,7 +203,7 @@ def test_the_check_warns_of_a_scheduler_without_its_grant(settings):
     (warning,) = checks.scheduler_grant(databases=["default"])
 
     assert warning.id == "mailbox.W001"
-    assert "manage.py a2a grant scheduler@hub a2a.repair.requeue" in str(warning.hint)
+    assert "a2a grant give scheduler@hub a2a.repair.requeue" in str(warning.hint)
 
 
 @pytest.mark.django_db
