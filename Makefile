@@ -12,6 +12,7 @@ help: ## List the targets
 
 .PHONY: serve
 serve: .venv/base.stamp ## Run the hub (settings: PORT, PUBLIC_URL, DATABASE_URL, A2A_VAR, ...)
+	@$(MAKE) --no-print-directory --silent site || echo "The hub starts without its documentation at /docs/." >&2
 	@$(python) manage.py serve
 
 FILE ?= README.md
@@ -98,6 +99,14 @@ bench-dashboard: .venv/dev.stamp ## Measure the dashboard over a million tasks o
 docs: .venv/dev.stamp ## Write the generated parts of the documentation
 	$(python) -m docs.generate
 
+# The tool has an environment of its own, because neither the hub nor its tests need it.
+.PHONY: site
+site: site/html/index.html ## Build the documentation that the hub serves at /docs/
+
+site/html/index.html: .venv-docs/stamp docs/lay_out.py docs/zensical.toml $(shell find docs clients -name '*.md' -not -path '*/node_modules/*') $(wildcard *.md docs/assets/*)
+	@.venv-docs/bin/python docs/lay_out.py site
+	@.venv-docs/bin/zensical build --config-file site/zensical.toml
+
 .PHONY: client-types
 client-types: .venv/dev.stamp ## Write the types of the JavaScript client from the hub's OpenAPI document (needs node)
 	npm ci --prefix clients/javascript --ignore-scripts --no-audit --no-fund --omit-lockfile-registry-resolved
@@ -118,7 +127,7 @@ extras := --extra oidc --extra otel
 # The tools of these two targets have an environment of their own, because the tests do not need them.
 .PHONY: audit
 audit: .venv-audit/stamp ## Look the pinned packages up in the list of known vulnerabilities (needs a network)
-	@.venv-audit/bin/python requirements/audit.py requirements/base.txt requirements/extras.txt requirements/dev.txt requirements/audit.txt
+	@.venv-audit/bin/python requirements/audit.py requirements/base.txt requirements/extras.txt requirements/dev.txt requirements/docs.txt requirements/audit.txt
 
 SBOM ?= var/sbom.json
 
@@ -143,7 +152,7 @@ lock: ## Pin the newest allowed version of every requirement (needs uv)
 
 .PHONY: clean
 clean: ## Delete the environment and the caches, but no data
-	rm -rf .venv .venv-audit .venv-clients .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
+	rm -rf .venv .venv-audit .venv-clients .venv-docs site .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache var/test
 	rm -rf clients/javascript/node_modules clients/javascript/dist
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
@@ -158,4 +167,8 @@ clean: ## Delete the environment and the caches, but no data
 
 .venv-audit/stamp: requirements/audit.txt
 	@VENV=.venv-audit requirements/install.sh $<
+	@touch $@
+
+.venv-docs/stamp: requirements/docs.txt
+	@VENV=.venv-docs requirements/install.sh $<
 	@touch $@

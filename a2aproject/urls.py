@@ -8,6 +8,7 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerView
 
+from a2aproject.web.manual import manual
 from a2aproject.web.metrics import metrics
 from a2aproject.web.probes import healthz, readyz
 from a2aproject.web.reference import DocumentView
@@ -35,6 +36,8 @@ urlpatterns = [
     path("ops/", include("dashboard.urls")),
     path("api/schema/", DocumentView.as_view(), name="api-schema"),
     path("api/docs/", _docs, name="api-docs"),
+    path("docs/", manual, {"path": ""}, name="manual"),
+    path("docs/<path:path>", manual),
     # Before the admin's own pages: people sign in and out by one door, which checks and journals all of it.
     path("admin/login/", SignIn.as_view()),
     path("admin/logout/", SignOut.as_view()),

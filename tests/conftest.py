@@ -16,6 +16,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
+from a2aproject.web import manual
 from agentcards import official_agents
 from mailbox.database.bell import attendance, ringing
 from mailbox.gate import own_limits, password_checks, repeats, seals
@@ -221,6 +222,14 @@ def _static_files_are_looked_for_when_they_are_requested() -> Iterator[None]:
     """Look static files up on request. The list of all files, which a web server makes at its start, is slow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "WHITENOISE_AUTOREFRESH", True)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_site_of_the_documentation_is_not_built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let no answer depend on whether the site was built here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manual, "SITE", tmp_path_factory.mktemp("site"))
         yield
 
 

@@ -15,7 +15,7 @@ from tests.support.hub import ROOT
 pytestmark = pytest.mark.one_database
 
 OFFICIAL = ("a2a-client-1.txt", "a2a-client-0.3.txt", "a2a-server.txt")
-FILES = ("base.txt", "extras.txt", "dev.txt", "audit.txt", *OFFICIAL)
+FILES = ("base.txt", "extras.txt", "dev.txt", "audit.txt", "docs.txt", *OFFICIAL)
 SOUND = {"name": "sound", "version": "1.0", "vulns": []}
 WEAK = {"name": "weak", "version": "1.0", "vulns": [{"id": "CVE-2026-1", "fix_versions": ["1.1"]}]}
 UNKNOWN = {"name": "hidden", "skip_reason": "not found"}
@@ -55,9 +55,10 @@ def test_every_pinned_javascript_package_has_its_hash_and_no_registry_is_named()
     assert [path for path, package in packages.items() if "resolved" in package] == []
 
 
-def test_the_tools_of_the_audit_are_in_no_other_environment():
+def test_the_tools_of_the_audit_and_of_the_site_are_in_no_other_environment():
     assert {"pip-audit", "cyclonedx-bom"} <= names("audit.txt")
-    assert not {"pip-audit", "cyclonedx-bom", "lxml", "pip"} & (names("base.txt") | names("dev.txt"))
+    assert "zensical" in names("docs.txt")
+    assert not {"pip-audit", "cyclonedx-bom", "lxml", "pip", "zensical"} & (names("base.txt") | names("dev.txt"))
 
 
 @pytest.mark.parametrize(

@@ -212,6 +212,7 @@ def path_of(route: str, world: World) -> str:
         "form": "csv",
         "part": f"artifact-{world.artifact}-1" if "/media/" in route else "intent",
         "file": "ops/ops.css",
+        "path": "start/install/",
         "row_id": 1,
         "url": "nowhere",
         "app_label": "mailbox",

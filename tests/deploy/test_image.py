@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import re
@@ -19,6 +20,8 @@ from tests.support import pages
 from tests.support.hub import PATIENCE, ROOT, free_port, served
 
 pytestmark = pytest.mark.one_database
+
+lay_out = importlib.import_module("docs.lay_out")
 
 DOCKERFILE = pages.page("Dockerfile").replace("\\\n", " ")
 ADMITTED = [line[1:] for line in pages.page(".dockerignore").splitlines() if line.startswith("!")]
@@ -85,11 +88,21 @@ def test_no_data_secrets_or_tests_are_in_the_image():
 
 
 def test_everything_that_the_build_installs_is_admitted():
-    (installed,) = re.findall(r"requirements/install\.sh (.*)$", pages.page("Dockerfile"), re.MULTILINE)[-1:]
+    hub, site = re.findall(r"RUN .*requirements/install\.sh (.*)$", pages.page("Dockerfile"), re.MULTILINE)
     (made_by,) = re.findall(r"requirements/install\.sh \$< (.*)$", pages.page("Makefile"), re.MULTILINE)[:1]
 
-    assert installed.split() == ["requirements/base.txt", *made_by.split()]
-    assert {"requirements/install.sh", *installed.split()} <= {*ADMITTED}
+    assert hub.split() == ["requirements/base.txt", *made_by.split()]
+    assert site.split() == ["requirements/docs.txt"]
+    assert {"requirements/install.sh", *hub.split(), *site.split()} <= {*ADMITTED}
+
+
+def test_the_site_in_the_image_is_built_from_every_page_by_the_commands_of_make():
+    made = re.findall(r"^\t@(\.venv-docs/.*)$", pages.page("Makefile"), re.MULTILINE)
+    elsewhere = {path for path in lay_out.ELSEWHERE if not path.startswith("clients/python/")}
+
+    assert f"RUN {' && '.join(made)}\n" in pages.page("Dockerfile")
+    assert {"docs", *elsewhere} <= {*ADMITTED} & {*words_of("COPY")}
+    assert "/opt/a2a-hub/site/html" in words_of("COPY")
 
 
 def test_the_python_of_the_image_is_one_version_that_the_project_supports():

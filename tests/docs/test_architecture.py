@@ -13,7 +13,14 @@ pytestmark = pytest.mark.one_database
 
 PAGE = pages.page("docs/contribute/architecture.md")
 FOLDER = re.compile(r"^( *)(\S+)/(?: |$)")
-MADE = {"clients/javascript/dist", "clients/javascript/node_modules", "screenshots", "staticfiles", "var"}  # .gitignore
+MADE = {
+    "clients/javascript/dist",
+    "clients/javascript/node_modules",
+    "screenshots",
+    "site",
+    "staticfiles",
+    "var",
+}  # .gitignore
 
 
 def named_folders() -> set[PurePosixPath]:

@@ -1,0 +1,95 @@
+"""The site of the documentation: its pages, its links and its files."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import subprocess
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.hub import PATIENCE, ROOT
+
+pytestmark = pytest.mark.one_database
+
+lay_out = importlib.import_module("docs.lay_out")
+
+PLACES = {"docs/start/tour.md": "start/tour.md", "docs/operate/keys.md": "operate/keys.md"}
+
+
+def navigation(part: Any) -> Iterator[str]:
+    """Yield the places of the pages in the menu."""
+    if isinstance(part, str):
+        yield part
+    else:
+        for inner in part.values() if isinstance(part, dict) else part:
+            yield from navigation(inner)
+
+
+def test_the_menu_has_each_page_once() -> None:
+    menu = list(navigation(tomllib.loads(lay_out.CONFIGURATION.read_text())["project"]["nav"]))
+
+    assert sorted(menu) == sorted(lay_out.pages().values())
+
+
+@pytest.mark.parametrize(
+    ("written", "shown"),
+    [
+        ("[keys](../operate/keys.md#a-key)", "[keys](../operate/keys.md#a-key)"),
+        ("[home](../../README.md#install)", "[home](../index.md)"),
+        ("[below](#two-agents)", "[below](#two-agents)"),
+        ("[elsewhere](https://a2a.example/x.md)", "[elsewhere](https://a2a.example/x.md)"),
+        ("[alerts](../../deploy/prometheus/alerts.yml)", "alerts (`deploy/prometheus/alerts.yml`)"),
+        ("[`test_it`](../../tests/test_names.py)", "`test_it`"),
+        ("![all](../assets/all.png)", "![all](../assets/all.png)"),
+        ("```py\nx[0](../operate/keys.md)\n```", "```py\nx[0](../operate/keys.md)\n```"),
+        ("```js worker.mjs\n1\n```", '```js title="worker.mjs"\n1\n```'),
+        (
+            "```mermaid\na --> b\n```",
+            '??? note "The diagram as text (Mermaid)"\n\n    ```mermaid\n    a --> b\n    ```\n',
+        ),
+    ],
+)
+def test_a_page_is_laid_out_for_the_site(written: str, shown: str) -> None:
+    assert lay_out.laid_out(written, "docs/start/tour.md", PLACES) == shown
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as `make site` does, and let each dead link and heading stop the build."""
+    folder = tmp_path_factory.mktemp("site")
+    lay_out.main(folder)
+    for command in (
+        ["make", ".venv-docs/stamp"],
+        [".venv-docs/bin/zensical", "build", "--strict", "--config-file", str(folder / "zensical.toml")],
+    ):
+        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+        assert ran.returncode == 0, ran.stdout + ran.stderr
+    return folder / "html"
+
+
+@pytest.mark.slow
+def test_the_site_has_every_page_and_its_search_knows_them(site: Path) -> None:
+    places = {place.removesuffix(".md").removesuffix("index").rstrip("/") for place in lay_out.pages().values()}
+    search = (site / "search.json").read_text()
+
+    assert [place for place in places if not (site / place / "index.html").is_file()] == []
+    assert [place for place in places if f'"{place}/' not in search and place] == []
+
+
+@pytest.mark.slow
+def test_a_page_loads_nothing_from_another_host_and_keeps_the_policy_of_the_hub(site: Path) -> None:
+    pages = {str(page.relative_to(site)): page.read_text() for page in site.rglob("*.html")}
+    loads = re.compile(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?:https?:)?//')
+
+    assert [path for path, text in pages.items() if loads.search(text)] == []
+    assert [path for path, text in pages.items() if re.search(r'<style|<[^>]+ (?:style|on\w+)="', text)] == []
+
+
+@pytest.mark.slow
+def test_the_sources_of_the_documentation_are_no_part_of_the_site(site: Path) -> None:
+    assert [str(file) for file in site.rglob("*.py")] == []
