@@ -8,6 +8,7 @@ import pytest
 from django.core.management import load_command_class
 
 from tests.support import pages
+from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
@@ -36,7 +37,7 @@ def test_the_page_names_every_command_that_needs_no_database() -> None:
     assert named == [" and ".join(f"`{name}`" for name in commands_without_a_database())]
 
 
-@pytest.mark.parametrize("page", pages.all_pages(), ids=lambda page: page.name)
+@pytest.mark.parametrize("page", pages.all_pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_and_make_target_of_a_page_exists(page: Path) -> None:
     text = page.read_text()
     targets = set(re.findall(r"^([a-z-]+):", pages.page("Makefile"), re.MULTILINE))

@@ -22,7 +22,12 @@ VARIES = re.compile(
     r"|\b[1-9A-HJ-NP-Za-km-z]{43,44}\b"  # public key
     r"|\b\d{13}\b"  # epoch milliseconds
 )
-WALKS = [["README.md"], ["docs/start/tour.md", "docs/guides/run-a-program.md", "docs/protocols/a2a-v1.md"]]
+WALKS = [
+    ["README.md"],
+    ["docs/start/tour.md", "docs/guides/run-a-program.md", "docs/protocols/a2a-v1.md"],
+    ["docs/start/first-worker.md", "docs/start/shell.md"],
+]
+WITH_PROGRAMS = ("README.md", "docs/start/first-worker.md")  # their blocks of Python run, too
 END_OF_STEP = "\x1e"
 
 Shell = Callable[[str], subprocess.CompletedProcess[str]]
@@ -57,7 +62,7 @@ def shell(environment: Mapping[str, str]) -> Shell:
 
 @pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk[0])
 def test_the_blocks_of_a_walk_print_what_its_pages_show(walk: list[str], shell: Shell) -> None:
-    steps = [step for page in walk for step in pages.steps(pages.page(page), with_programs=page == "README.md")]
+    steps = [step for page in walk for step in pages.steps(pages.page(page), with_programs=page in WITH_PROGRAMS)]
 
     ran = shell("".join(f"{step.commands}printf '{END_OF_STEP}'\n" for step in steps))
 
@@ -68,7 +73,7 @@ def test_the_blocks_of_a_walk_print_what_its_pages_show(walk: list[str], shell: 
         assert VARIES.sub("", shown) == VARIES.sub("", step.printed), step.commands
 
 
-def test_the_tour_begins_as_the_readme_does() -> None:
-    begun = [pages.steps(pages.page(path), with_programs=True)[0] for path in ("README.md", "docs/start/tour.md")]
+def test_every_walk_begins_with_the_same_block() -> None:
+    first, *others = [pages.steps(pages.page(walk[0]), with_programs=True)[0] for walk in WALKS]
 
-    assert begun[0] == begun[1]
+    assert [step for step in others if step != first] == []

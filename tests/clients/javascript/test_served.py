@@ -15,11 +15,17 @@ import pytest
 from tests.clients.javascript.conftest import Cast, run
 from tests.proof.history import History
 from tests.proof.proxy import USUAL, proxied
+from tests.support import pages
 from tests.support.clients.environments import PACKAGE
 from tests.support.hub import PATIENCE, wait_until
 
+FIRST_WORKER = pages.page("docs/start/first-worker-js.md")
 EXAMPLES = dict(
-    re.findall(r"^```js (\w+\.mjs)\n(.*?)^```$", (PACKAGE / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    re.findall(
+        r"^```js (\w+\.mjs)\n(.*?)^```$",
+        (PACKAGE / "README.md").read_text() + FIRST_WORKER,
+        re.MULTILINE | re.DOTALL,
+    )
 )
 SLOW = """
 import { Hub } from "a2a-hub-client";
@@ -49,7 +55,7 @@ def project(package: tuple[str, Path], tmp_path: Path) -> Path:
     """Return the folder of a project that has installed the client."""
     (tmp_path / "node_modules").mkdir()
     (tmp_path / "node_modules" / "a2a-hub-client").symlink_to(package[1])
-    for name, text in {**EXAMPLES, "slow.mjs": SLOW, "send.mjs": SEND, "ask.mjs": ASK}.items():
+    for name, text in {**EXAMPLES, "slow.mjs": SLOW, "send.mjs": SEND, "result.mjs": ASK}.items():
         (tmp_path / name).write_text(text)
     return tmp_path
 
@@ -102,6 +108,17 @@ def test_the_examples_of_the_page_work(cast: Cast, package: tuple[str, Path], pr
     assert printed == "50 %\nok { words: 6 }\n"
 
 
+def test_the_first_worker_prints_what_its_page_shows(cast: Cast, package: tuple[str, Path], project: Path) -> None:
+    node, _ = package
+
+    with started([node, "words.mjs"], project, cast.environment("bob")) as (worker, output):
+        printed = run([node, "ask.mjs"], project, cast.environment("alice"))
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait(PATIENCE) == 0, output.read_text()
+
+    assert f"```text\n{printed}```\n" in FIRST_WORKER
+
+
 def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], project: Path) -> None:
     node, _ = package
     environment = {**cast.environment("bob"), "GRACE": "50", "RESUME": "none"}
@@ -121,7 +138,7 @@ def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, package: tuple[st
     environment = {**cast.environment("bob"), "GRACE": "50", "RESUME": "all"}
     answering = {**environment, "ANSWER": "done by another"}
 
-    with started([node, "ask.mjs"], project, cast.environment("alice")) as (sender, output):
+    with started([node, "result.mjs"], project, cast.environment("alice")) as (sender, output):
         with started([node, "slow.mjs"], project, environment) as (worker, _):
             wait_until(lambda: "begun 1" in output.read_text())
             worker.kill()
