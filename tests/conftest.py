@@ -48,7 +48,7 @@ SLOW = (
     "tests/clients/python/cli/",
     "tests/clients/python/worker/",
     "tests/test_demo.py",
-    "tests/docs/test_operations.py",
+    "tests/docs/test_backup_restore.py",
     "tests/docs/test_tour.py",
     "tests/test_restarts.py",
 )

@@ -52,7 +52,7 @@ def test_every_metric_that_is_asked_for_is_told(told):
 
 
 def test_every_metric_of_the_hub_is_described_and_drawn(told):
-    page = (ROOT / "docs" / "operate" / "operations.md").read_text()
+    page = (ROOT / "docs" / "operate" / "monitoring.md").read_text()
     drawn = {name for _, text in questions() for name in NAME.findall(text)}
     ours = {name for name in told if name.startswith("a2a_") and not name.endswith(("_created", "_count", "_sum"))}
 

@@ -11,6 +11,7 @@ from tests.support import pages
 pytestmark = pytest.mark.one_database
 
 PAGE = " ".join(pages.page("docs/concepts/lifecycle.md").split())
+WEBHOOKS = " ".join(pages.page("docs/guides/webhooks.md").split())
 SPELLED = {
     timedelta(seconds=1): "1 s",
     timedelta(seconds=5): "5 s",
@@ -36,4 +37,4 @@ def test_every_outcome_and_every_way_back_to_the_queue_is_in_the_picture() -> No
 def test_the_pauses_between_callback_attempts_are_described() -> None:
     *first, last = [SPELLED[pause] for pause in BACK_OFF]
 
-    assert f"after {', '.join(first)} and {last}" in PAGE
+    assert f"after {', '.join(first)} and {last}" in WEBHOOKS

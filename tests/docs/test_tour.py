@@ -24,7 +24,10 @@ VARIES = re.compile(
 )
 WALKS = [
     ["README.md"],
-    ["docs/start/tour.md", "docs/guides/run-a-program.md", "docs/protocols/a2a-v1.md"],
+    [
+        *("docs/start/tour.md", "docs/guides/in-process.md", "docs/guides/run-a-program.md"),
+        *("docs/guides/write-a-worker.md", "docs/protocols/a2a-v1.md"),
+    ],
     ["docs/start/first-worker.md", "docs/start/shell.md"],
 ]
 WITH_PROGRAMS = ("README.md", "docs/start/first-worker.md")  # their blocks of Python run, too

@@ -40,8 +40,10 @@ INTRODUCTION = """\
 Faults strike the hub, its processes and its database meanwhile. A checker then compares the answers that the clients
 got with the tables and with the journal. Each number below comes from that run.
 
-[Mutations](mutations.md) lists bugs made by hand, each with the test that catches it. [Fuzzing](fuzzing.md) reports
-runs with random requests and inputs. [Operations](operations.md) says how to run a hub so that these promises hold.
+[Mutations](../contribute/mutations.md) lists bugs made by hand, each with the test that catches it.
+[Fuzzing](../contribute/fuzzing.md) reports runs with random requests and inputs.
+[PostgreSQL for a team](postgresql.md) and [Back up and restore](backup-restore.md) say how to run a hub so that these
+promises hold.
 """
 OF_RECOVERY = """\
 ## Recovery

@@ -1,4 +1,4 @@
-"""The commands and queries of the page about operations work as written."""
+"""The commands of the page about backups work as written."""
 
 from __future__ import annotations
 
@@ -7,30 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from django.db import connection
 
-from mailbox.database import timetable
 from tests.support import pages
 from tests.support.hub import PATIENCE, ROOT, served
 
-PAGE = pages.page("docs/operate/operations.md")
-
-
-def block_of(title: str, language: str) -> str:
-    (text,) = [text for found, text in pages.BLOCK.findall(pages.section(PAGE, title)) if found == language]
-    return str(text)
-
-
-@pytest.mark.django_db
-def test_the_queries_to_watch_run_on_both_databases() -> None:
-    queries = [line for line in block_of("What to watch", "sql").splitlines() if not line.startswith("--")]
-
-    assert len(queries) == 6
-    assert timetable.SWEEP_JOB in queries[0]
-    with connection.cursor() as cursor:
-        for query in queries:
-            cursor.execute(query)
-            assert cursor.fetchone() is not None
+PAGE = pages.page("docs/operate/backup-restore.md")
 
 
 @pytest.mark.one_database
