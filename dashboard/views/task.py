@@ -118,6 +118,6 @@ def _number(text: str) -> int | None:
 
 def _command(task: Task, lease: Lease | None) -> str:
     if lease is None:
-        return "manage.py a2a status --json"
+        return f"a2a task show {task.uuid}"
     risk = DuplicateRisk.IDEMPOTENT if task.is_idempotent else DuplicateRisk.OPERATOR_ACCEPTED
     return commands.requeue(task.uuid, lease.lease_id, risk=risk, reason="")

@@ -17,8 +17,8 @@ AUTHORIZATION = '-H "Authorization: Bearer $A2A_API_KEY"'
 
 
 def requeue(task_id: UUID, lease_id: UUID, *, risk: str, reason: str) -> str:
-    """Return the shell command that requeues a task. Its risk is by default ``operator-accepted``, its reason "…"."""
-    chosen = (risk or DuplicateRisk.OPERATOR_ACCEPTED).replace("_", "-")
+    """Return the shell command that requeues a task. Its risk is by default ``operator_accepted``, its reason "…"."""
+    chosen = risk or DuplicateRisk.OPERATOR_ACCEPTED
     return _of_lease("requeue", task_id, lease_id, "--duplicate-risk", chosen, "--reason", reason or UNSAID)
 
 
@@ -28,18 +28,19 @@ def force_error(task_id: UUID, lease_id: UUID | None, *, message: str, reason: s
     ``lease_id`` is the live lease, None for an interrupted task.
     """
     sent = message or reason or UNSAID
-    return _of_lease("force-error", task_id, lease_id, "--message", sent, "--reason", reason or UNSAID)
+    return _of_lease("fail", task_id, lease_id, "--message", sent, "--reason", reason or UNSAID)
 
 
 def retry_stale(policy: RetryPolicy) -> str:
-    """Return the command for a pass of the retry gate within the bounds of ``policy``."""
+    """Return the command for a pass of the retry gate within the bounds of ``policy``, on the hub's machine."""
     bounds = {
         "--min-lease-age-ms": policy.min_lease_age // timedelta(milliseconds=1),
         "--max-attempts": policy.max_attempts,
         "--max-requeues": policy.max_requeues,
         "--scan-limit": policy.scan_limit,
     }
-    return _a2a("retry-stale", "--enable", *(str(word) for bound in bounds.items() for word in bound))
+    words = [str(word) for bound in bounds.items() for word in bound]
+    return f"manage.py {_a2a('retry-stale', '--enable', *words)}"
 
 
 def get(path: str) -> str:
@@ -56,8 +57,8 @@ def post(path: str, **fields: object) -> str:
 
 def _of_lease(verb: str, task_id: UUID, lease_id: UUID | None, *options: str) -> str:
     guard = [] if lease_id is None else ["--lease-id", str(lease_id)]
-    return _a2a(verb, str(task_id), *guard, *options)
+    return _a2a("task", verb, str(task_id), *guard, *options)
 
 
 def _a2a(*words: str) -> str:
-    return f"manage.py a2a {' '.join(word if word == UNSAID else shlex.quote(word) for word in words)}"
+    return f"a2a {' '.join(word if word == UNSAID else shlex.quote(word) for word in words)}"

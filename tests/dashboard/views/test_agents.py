@@ -156,7 +156,7 @@ def test_the_page_of_an_agent_lists_its_live_keys(vic, alice):
 
 
 def test_the_page_of_an_agent_without_a_key_says_how_to_add_one(vic, alice):
-    assert "manage.py a2a keys add alice@local" in vic.get("/ops/agents/alice@local/").text
+    assert "a2a key make --agent alice@local" in vic.get("/ops/agents/alice@local/").text
 
 
 def test_the_page_of_an_agent_shows_the_key_that_signs_its_requests(vic, alice):

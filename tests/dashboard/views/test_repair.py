@@ -240,7 +240,7 @@ def test_the_form_shows_the_equivalent_command(ana, alice, bob):
 
     text = ana.get(path(lease)).text
 
-    assert f"manage.py a2a requeue {lease.task.uuid} --lease-id {lease.lease_id}" in text
+    assert f"a2a task requeue {lease.task.uuid} --lease-id {lease.lease_id}" in text
 
 
 def test_recent_reasons_are_suggested(ana, alice, bob):

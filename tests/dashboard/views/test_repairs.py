@@ -142,7 +142,7 @@ def test_a_plan_shows_the_equivalent_commands(ana, alice, bob):
 
     page = plan(ana, [lease])
 
-    command = f"manage.py a2a requeue {lease.task.uuid} --lease-id {lease.lease_id} --duplicate-risk idempotent"
+    command = f"a2a task requeue {lease.task.uuid} --lease-id {lease.lease_id} --duplicate-risk idempotent"
     assert f"{command} --reason …" in page.text
 
 

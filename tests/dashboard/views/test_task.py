@@ -195,7 +195,7 @@ def test_a_task_page_offers_its_id_and_commands_to_copy(ana, alice, bob):
 
     assert 'data-copy="task-id"' in text
     assert f"/a2a/tasks/{lease.task.uuid}/entry" in text
-    assert f"manage.py a2a requeue {lease.task.uuid} --lease-id {lease.lease_id}" in text
+    assert f"a2a task requeue {lease.task.uuid} --lease-id {lease.lease_id}" in text
 
 
 @pytest.mark.parametrize(
