@@ -1,6 +1,6 @@
 """The project's prose: the sentences of docstrings, comments and pages, and the faults of each sentence.
 
-The rule (CONTRIBUTING.md): one fact a sentence, at most 25 words, a noun as subject, each thing called by its name.
+The rule is docs/contribute/style.md: one fact a sentence, at most 25 words, a noun as subject, each thing by its name.
 """
 
 from __future__ import annotations
