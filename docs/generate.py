@@ -24,7 +24,7 @@ from mailbox.words.kinds import Kind, LifeEntry
 from tests.bench import page as measurements
 from tests.bench import record
 from tests.proof.mutations.bugs import table as table_of_bugs
-from tests.support import cli_page, state_page
+from tests.support import cli_page, client_page, guide_page, state_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")
@@ -75,6 +75,11 @@ def add_a_protocol() -> str:
     return _with_block(page, "checks", _checks_of_doors())
 
 
+def dashboard() -> str:
+    """Return docs/operate/dashboard.md with the keys of the keyboard."""
+    return _with_block(_read("docs/operate/dashboard.md"), "keys", guide_page.keys())
+
+
 def errors() -> str:
     """Return docs/reference/errors.md with the codes of errors, and with those of the official protocol."""
     page = _with_block(_read("docs/reference/errors.md"), "codes", codes.table(codes.of_errors()))
@@ -84,6 +89,16 @@ def errors() -> str:
 def events() -> str:
     """Return docs/reference/events.md with every kind of journal row and the fields of its data."""
     return _with_block(_read("docs/reference/events.md"), "kinds", "\n".join(_kinds()))
+
+
+def python_client() -> str:
+    """Return docs/reference/python-client.md with the classes of the package."""
+    return _with_block(_read("docs/reference/python-client.md"), "classes", client_page.reference())
+
+
+def search_language() -> str:
+    """Return docs/operate/search-language.md with the keys of each list."""
+    return _with_block(_read("docs/operate/search-language.md"), "queries", guide_page.queries())
 
 
 def states() -> str:
@@ -116,9 +131,12 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "README.md": readme,
     "docs/contribute/architecture.md": architecture,
     "docs/operate/benchmarks.md": benchmarks,
+    "docs/operate/dashboard.md": dashboard,
+    "docs/operate/search-language.md": search_language,
     "docs/reference/cli.md": cli,
     "docs/contribute/add-a-protocol.md": add_a_protocol,
     "docs/reference/errors.md": errors,
+    "docs/reference/python-client.md": python_client,
     "docs/reference/events.md": events,
     "docs/contribute/mutations.md": mutations,
     "docs/reference/states.md": states,

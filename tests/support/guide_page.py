@@ -1,0 +1,34 @@
+"""The query language and the keys of the dashboard, from the words of its help page."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from typing import Any
+
+import django
+from django.apps import apps
+
+
+def queries() -> str:
+    """Return a section for each list of the dashboard: the keys of its queries, and an example."""
+    return "\n".join(
+        f"## {title}\n\n| Key | |\n|---|---|\n{_rows(known, ':')}\nAn example: `{example}`\n"
+        for title, _, known, example in _guide().LANGUAGES
+    )
+
+
+def keys() -> str:
+    """Return a table of the keys of the keyboard."""
+    return f"| Key | |\n|---|---|\n{_rows(_guide().KEYS)}"
+
+
+def _guide() -> Any:
+    if not apps.ready:
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
+        django.setup()
+    return importlib.import_module("dashboard.views.guide")
+
+
+def _rows(meanings: dict[str, str], after: str = "") -> str:
+    return "".join(f"| `{word}{after}` | {meaning} |\n" for word, meaning in meanings.items())
