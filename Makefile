@@ -27,6 +27,7 @@ demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text
 
 .PHONY: tour
 tour: .venv/base.stamp ## Run a hub with a day of work and live workers, to look at (settings: PORT, DATABASE_URL)
+	@$(MAKE) --no-print-directory --silent site || echo "The hub starts without its documentation at /docs/." >&2
 	@PYTHONPATH=docs/demo $(python) docs/tour/tour.py
 
 .PHONY: test

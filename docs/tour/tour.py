@@ -65,6 +65,7 @@ The hub is ready: a day of work, two workers, and a failing worker.
   Dashboard      {url}/ops/
   Name           operator
   Password       {made["password"]}
+  Documentation  {url}/docs/
   API reference  {url}/api/docs/
 
 Stop it with Ctrl-C. That deletes all of its data."""

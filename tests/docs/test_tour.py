@@ -28,7 +28,7 @@ WALKS = [
         *("docs/start/tour.md", "docs/guides/in-process.md", "docs/guides/run-a-program.md"),
         *("docs/guides/write-a-worker.md", "docs/protocols/a2a-v1.md"),
     ],
-    ["docs/start/first-worker.md", "docs/start/shell.md"],
+    ["docs/start/first-worker.md", "docs/start/shell.md", "docs/guides/orchestrate-trees.md"],
 ]
 WITH_PROGRAMS = ("README.md", "docs/start/first-worker.md")  # their blocks of Python run, too
 END_OF_STEP = "\x1e"

@@ -94,8 +94,14 @@ class Command(BaseCommand):
 
 
 def _addresses() -> list[str]:
-    pages = [("Dashboard", "/ops/"), ("Admin", "/admin/"), ("API", "/"), ("API reference", "/api/docs/")]
-    return [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages]
+    pages = {
+        "Dashboard": "/ops/",
+        "Admin": "/admin/",
+        "Documentation": "/docs/",
+        "API": "/",
+        "API reference": "/api/docs/",
+    }
+    return [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages.items()]
 
 
 def _is_free(host: str, port: int) -> bool:
