@@ -24,7 +24,7 @@ from mailbox.words.kinds import Kind, LifeEntry
 from tests.bench import page as measurements
 from tests.bench import record
 from tests.proof.mutations.bugs import table as table_of_bugs
-from tests.support import cli_page, client_page, guide_page, state_page
+from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")
@@ -91,6 +91,11 @@ def events() -> str:
     return _with_block(_read("docs/reference/events.md"), "kinds", "\n".join(_kinds()))
 
 
+def js_client() -> str:
+    """Return docs/reference/js-client.md with the classes of the package."""
+    return _with_block(_read("docs/reference/js-client.md"), "classes", js_client_page.reference())
+
+
 def python_client() -> str:
     """Return docs/reference/python-client.md with the classes of the package."""
     return _with_block(_read("docs/reference/python-client.md"), "classes", client_page.reference())
@@ -136,6 +141,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/cli.md": cli,
     "docs/contribute/add-a-protocol.md": add_a_protocol,
     "docs/reference/errors.md": errors,
+    "docs/reference/js-client.md": js_client,
     "docs/reference/python-client.md": python_client,
     "docs/reference/events.md": events,
     "docs/contribute/mutations.md": mutations,

@@ -31,6 +31,7 @@ DESCRIBED = {
     "pyproject.toml": "tests/docs/test_generate.py",
     "a2a_hub_client/*.py": "tests/docs/test_generate.py",
     "a2a_hub_client/*/*.py": "tests/docs/test_generate.py",
+    "clients/javascript/src/*.ts": "tests/docs/test_generate.py",
     "dashboard/views/guide.py": "tests/docs/test_generate.py",
     "mailbox/gate/entries/*.py": "tests/docs/test_generate.py",
     "mailbox/verbs/*/*.py": "tests/docs/test_generate.py",
