@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import errno
+import itertools
+import os
 import stat
 
 import pytest
@@ -7,6 +10,7 @@ import pytest
 from a2a_hub_client.cli import contexts
 from a2a_hub_client.cli.access import Given, chosen
 from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
+from mailbox.models import ApiKey
 from tests.support.factories import key_of
 
 pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
@@ -25,12 +29,41 @@ def config(tmp_path, monkeypatch):
     return file
 
 
+@pytest.fixture
+def full_disk(monkeypatch):
+    """Return a function: the disk is full from the given writing on, counted from 1."""
+    whole = os.fsync
+
+    def fill(first):
+        writings = itertools.count(1)
+
+        def fsync(number):
+            if next(writings) >= first:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            whole(number)
+
+        monkeypatch.setattr(os, "fsync", fsync)
+
+    return fill
+
+
 def test_contexts_are_kept_for_their_owner_alone(config):
     contexts.store(Contexts({"hub": HUB, "other": OTHER}, "hub"))
 
     assert contexts.load() == Contexts({"hub": HUB, "other": OTHER}, "hub")
     assert stat.S_IMODE(config.stat().st_mode) == 0o600
     assert stat.S_IMODE(config.parent.stat().st_mode) == 0o700
+    assert list(config.parent.iterdir()) == [config]
+
+
+def test_a_failed_writing_leaves_the_old_file_and_no_other(config, full_disk):
+    contexts.store(Contexts({"hub": HUB}, "hub"))
+    full_disk(1)
+
+    with pytest.raises(ConfigError, match=f"{config} cannot be written: No space left"):
+        contexts.store(Contexts({"other": OTHER}, "other"))
+
+    assert contexts.load() == Contexts({"hub": HUB}, "hub")
     assert list(config.parent.iterdir()) == [config]
 
 
@@ -149,3 +182,29 @@ def test_a_rotated_key_replaces_the_stored_one(a2a, alice):
     assert rotated["api_key"] in a2a.config.read_text()
     assert rotated["api_key"] not in before
     assert a2a("whoami").rows[1] == ["agent", "alice@local"]
+
+
+def test_no_key_is_rotated_if_its_file_cannot_be_written(a2a, alice, full_disk):
+    a2a("login", a2a.url, "--name", "home", "--key-file", "-", typed=key_of(alice))
+    full_disk(1)
+
+    refused = a2a("key", "rotate")
+
+    assert refused.err == f"a2a: {a2a.config} cannot be written: No space left on device\n"
+    assert refused.code == 1
+    assert ApiKey.objects.count() == 1
+
+
+@pytest.mark.parametrize("form", ["table", "json"])
+def test_a_new_key_that_could_not_be_stored_is_shown(a2a, alice, full_disk, tmp_path, form):
+    a2a("login", a2a.url, "--name", "home", "--key-file", "-", typed=key_of(alice))
+    full_disk(2)
+
+    rotated = a2a("key", "rotate", "-o", form)
+
+    new = tmp_path / "new.key"
+    new.write_text(rotated.json["api_key"] if form == "json" else dict(rotated.rows)["api key"])
+    assert rotated.code == 1
+    assert f"the new key above is not stored: {a2a.config} cannot be written" in rotated.err
+    assert "Stored the new key" not in rotated.err
+    assert a2a("whoami", "--url", a2a.url, "--key-file", new).rows[1] == ["agent", "alice@local"]

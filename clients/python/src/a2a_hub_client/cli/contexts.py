@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
@@ -97,14 +98,26 @@ def store(contexts: Contexts) -> None:
     file = path()
     document: dict[str, Any] = {} if contexts.current is None else {"current": contexts.current}
     document["contexts"] = {name: _given(context) for name, context in contexts.by_name.items()}
-    written = file.with_name(f".{file.name}.{uuid4().hex}")
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
-            stream.write(tomli_w.dumps(document).encode())
-        written.replace(file)
+        _replace(file, tomli_w.dumps(document).encode())
     except OSError as error:
         raise ConfigError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _replace(file: Path, content: bytes) -> None:
+    """Replace the file by one that its owner alone can read. A failure leaves no other file. Raises `OSError`."""
+    written = file.with_name(f".{file.name}.{uuid4().hex}")
+    try:
+        with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        written.replace(file)
+    except BaseException:
+        with contextlib.suppress(OSError):
+            written.unlink(missing_ok=True)
+        raise
 
 
 def _given(context: Context) -> dict[str, str]:

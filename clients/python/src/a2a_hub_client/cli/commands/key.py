@@ -10,9 +10,11 @@ import typer
 from a2a_hub_client.cli import cells, contexts, times
 from a2a_hub_client.cli.command import command, noun
 from a2a_hub_client.cli.commands.grant import state
+from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
+from a2a_hub_client.cli.failures import CommandError
 from a2a_hub_client.cli.options import USUAL_LIMIT, Expiry, Limit, moment, span
 from a2a_hub_client.cli.session import Session
-from a2a_hub_client.cli.tables import Column
+from a2a_hub_client.cli.tables import Column, Row
 
 app = noun("List, make, rotate and revoke API keys.")
 KEYS = (
@@ -56,18 +58,42 @@ def rotate(
     session: Session,
     overlap: Annotated[str, typer.Option("--overlap", metavar="SPAN", help="How long the old key stays valid.")] = "1h",
 ) -> None:
-    """Replace the key of this command by a new one. A stored key is replaced in its context, too."""
+    """Replace the key of this command by a new one, and show it. A stored key is replaced in its context, too.
+
+    No key is replaced if the file of the contexts cannot be written. If the hub has replaced the key and writing fails
+    then, the command shows the new key and exits with 1.
+    """
     from a2a_hub_client._calls import access
 
     both = span("--overlap", overlap)
     stored, old = contexts.load(), session.context
+    names = [name for name, one in stored.by_name.items() if one == old and one.key]
+    if names:
+        contexts.store(stored)  # the file can be written, or the key stays
     answer = session.ask(access.rotate_key(both or times.span(overlap)))
-    new = {name: replace(old, key=answer["api_key"]) for name, one in stored.by_name.items() if one == old and one.key}
-    if new:
-        contexts.store(replace(stored, by_name={**stored.by_name, **new}))
-        session.printer.note(f"Stored the new key in the context {', '.join(new)}.")
+    failure = _replace_stored(stored, names, replace(old, key=answer["api_key"]))
+    if names and failure is None:
+        session.printer.note(f"Stored the new key in the context {', '.join(names)}.")
     elif session.printer.is_for_people:
         session.printer.note(SECRET)
+    _show_rotated(session, answer)
+    if failure is not None:
+        raise CommandError(
+            f"the hub has replaced the key, and the new key above is not stored: {failure}. `a2a login` stores it."
+        )
+
+
+def _replace_stored(stored: Contexts, names: list[str], new: Context) -> ConfigError | None:
+    """Store the context under these names. Return why that failed, None if it did not."""
+    try:
+        if names:
+            contexts.store(replace(stored, by_name={**stored.by_name, **dict.fromkeys(names, new)}))
+    except ConfigError as error:
+        return error
+    return None
+
+
+def _show_rotated(session: Session, answer: Row) -> None:
     until = times.local(answer["overlap_ends_at"])
     session.printer.details(
         answer,
