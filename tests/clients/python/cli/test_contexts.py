@@ -110,6 +110,20 @@ def test_a_stored_key_goes_to_no_other_url(config):
     assert chosen(Given(url="http://hub/")) == HUB
 
 
+def test_a_hub_with_two_keys_needs_a_choice(config, monkeypatch):
+    alice, bob = Context(url="http://hub", key="a"), Context(url="http://hub", key="b")
+    contexts.store(Contexts({"alice": alice, "bob": bob, "other": OTHER}, "other"))
+    refusal = "http://hub has 2 contexts: alice, bob. Choose one with --context"
+
+    with pytest.raises(ConfigError, match=refusal):
+        chosen(Given(url="http://hub"))
+
+    assert chosen(Given(context="bob")) == chosen(Given(url="http://hub", context="bob")) == bob
+    assert chosen(Given(url="http://hub", key_file="/k")) == Context(url="http://hub", key_file="/k")
+    contexts.store(Contexts({"alice": alice, "bob": bob}, "bob"))
+    assert chosen(Given(url="http://hub")) == bob
+
+
 def test_a_url_with_credentials_is_refused(config):
     with pytest.raises(ConfigError, match="the URL has credentials"):
         chosen(Given(url="http://me:secret@hub", key_file="/k"))
@@ -137,6 +151,17 @@ def test_a_login_stores_the_accepted_key_and_commands_use_it(a2a, alice):
 
     assert done.out.startswith(f"Logged in to {a2a.url} as agent alice@local. The context is home, in ")
     assert a2a("whoami", "-o", "json").json["agent"]["display"] == "alice@local"
+
+
+def test_two_agents_at_one_hub_have_contexts_of_their_own(a2a, alice, bob, ada):
+    for who in (alice, bob, ada):
+        a2a("login", a2a.url, "--key-file", "-", typed=key_of(who))
+
+    hub = a2a.url.removeprefix("http://")
+    names = [f"{hub}/alice@local", f"{hub}/bob@local", f"{hub}/ada"]
+    assert [row["name"] for row in a2a("context", "list", "-o", "jsonl").jsonl] == names
+    assert a2a("whoami").rows[1] == ["person", "ada"]
+    assert a2a("whoami", "--context", names[0]).rows[1] == ["agent", "alice@local"]
 
 
 def test_a_login_with_a_wrong_key_stores_nothing(a2a, alice):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from a2a_hub_client.cli import contexts
-from a2a_hub_client.cli.contexts import ConfigError, Context
+from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
 from a2a_hub_client.credentials import KEY, URL
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def chosen(given: Given) -> Context:
             "the URL has credentials, which process lists show: give the key by a file, or by `a2a login`"
         )
     found = _with_given_key(found, given)
-    if not (found.key or found.key_file or found.signing_key_file):
+    if not _has_key(found):
         raise ConfigError(f"there is no key for {found.url}: {HOW}")
     return found
 
@@ -77,10 +77,20 @@ def _stored(given: Given) -> Context | None:
     if given.context is not None:
         return kept.named(given.context)
     url = given.url or os.environ.get(URL)
-    if url is not None:
-        names = sorted(kept.by_name, key=lambda name: name != kept.current)
-        return next((kept.by_name[name] for name in names if _is_same(url, kept.by_name[name].url)), None)
-    return None if kept.current is None else kept.named(kept.current)
+    if url is None:
+        return None if kept.current is None else kept.named(kept.current)
+    keyed = _with_given_key(Context(url=url), given)
+    return keyed if _has_key(keyed) else _of_hub(kept, url)
+
+
+def _of_hub(kept: Contexts, url: str) -> Context | None:
+    """Return the context of this hub, the current one if it is. Raises `ConfigError` if several others are."""
+    names = [name for name, context in kept.by_name.items() if _is_same(url, context.url)]
+    if kept.current in names:
+        return kept.by_name[kept.current]
+    if len(names) > 1:
+        raise ConfigError(f"{url} has {len(names)} contexts: {', '.join(names)}. Choose one with --context")
+    return kept.by_name[names[0]] if names else None
 
 
 def _with_given_key(context: Context, given: Given) -> Context:
@@ -92,6 +102,10 @@ def _with_given_key(context: Context, given: Given) -> Context:
     if given.context is None and (key := os.environ.get(KEY)):
         return replace(without, key=key)
     return context
+
+
+def _has_key(context: Context) -> bool:
+    return bool(context.key or context.key_file or context.signing_key_file)
 
 
 def _is_same(url: str, other: str) -> bool:

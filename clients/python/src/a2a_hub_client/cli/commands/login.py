@@ -11,7 +11,7 @@ import typer
 
 from a2a_hub_client.cli import contexts
 from a2a_hub_client.cli.command import alone, reported
-from a2a_hub_client.cli.commands.whoami import owner
+from a2a_hub_client.cli.commands.whoami import owner, owner_name
 from a2a_hub_client.cli.contexts import Context
 from a2a_hub_client.cli.output import Output
 from a2a_hub_client.cli.session import Session
@@ -25,7 +25,7 @@ app = alone()
 @app.command()
 def login(
     url: Annotated[str | None, typer.Argument(metavar="[URL]", help="The hub; without it the command asks.")] = None,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name of the context.")] = None,
+    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name of the context (default: HUB/OWNER).")] = None,
     key_file: Annotated[
         str | None, typer.Option("--key-file", metavar="FILE", help="Store this path instead of a key; - reads stdin.")
     ] = None,
@@ -35,7 +35,8 @@ def login(
 ) -> None:
     """Store the URL of a hub and a key as the current context, once the hub has accepted the key.
 
-    The key is not shown while it is typed. The file of the contexts can be read by its owner alone.
+    The keys of several owners at one hub are contexts of their own, and `--context` of a command chooses one. A login
+    replaces the context of its name. The key is not shown while it is typed. The file of the contexts can be read by its owner alone.
     """
     given = url or typer.prompt("URL of the hub", default=USUAL_URL)
     try:
@@ -46,7 +47,7 @@ def login(
     with reported(session):
         stored = contexts.load()
         me = session.read("/a2a/me")
-        chosen = name or urlsplit(context.url).netloc
+        chosen = name or f"{urlsplit(context.url).netloc}/{owner_name(me)}"
         contexts.store(stored.with_context(chosen, context))
     typer.echo(f"Logged in to {context.url} as {owner(me)}. The context is {chosen}, in {contexts.path()}.")
 

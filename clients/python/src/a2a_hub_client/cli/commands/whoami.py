@@ -31,3 +31,8 @@ def owner_pairs(me: dict[str, Any]) -> list[tuple[str, str]]:
 def owner(me: dict[str, Any]) -> str:
     """Return the owner of a key in a few words."""
     return f"agent {me['agent']['display']}" if me["agent"] else f"{me['person']}, {me['role'] or 'no role'}"
+
+
+def owner_name(me: dict[str, Any]) -> str:
+    """Return the name of the owner of a key."""
+    return str(me["agent"]["display"] if me["agent"] else me["person"])
