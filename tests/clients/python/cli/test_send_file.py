@@ -58,6 +58,37 @@ def test_many_lines_are_sent_in_batches(a2a, alice, bob):
     assert Task.objects.count() == 205
 
 
+def test_long_lines_are_sent_in_batches_that_the_hub_accepts(a2a, alice, bob):
+    long = lines(*({"intent_text": f"{number} " + "x" * 190_000} for number in range(7)))
+
+    sent = a2a("task", "send", "bob", "-f", "-", by=alice, typed=long)
+
+    assert (sent.code, sent.out, sent.err) == (0, "7 tasks are at the hub\n", "")
+
+
+@pytest.mark.parametrize("before", [0, 3])
+def test_a_line_that_no_request_can_hold_is_named_and_the_others_are_sent(a2a, alice, bob, before):
+    small = [{"intent_text": str(number)} for number in range(5)]
+    huge = {"intent_text": "x" * 1_100_000}
+
+    sent = a2a("task", "send", "bob", "-f", "-", by=alice, typed=lines(*small[:before], huge, *small[before:]))
+
+    assert (sent.code, sent.out) == (1, "5 tasks are at the hub\n")
+    told, last = sent.err.splitlines()
+    assert told.startswith(f"line {before + 1}: the task has 11000")
+    assert last == "a2a: 1 of the lines were not sent"
+
+
+def test_a_hub_that_accepts_less_gets_smaller_batches(a2a, alice, bob, monkeypatch):
+    monkeypatch.setattr("a2a_hub_client._calls.tasks.MOST_BYTES", 10_000_000)
+    many = lines(*({"intent_text": f"{number} " + "x" * 400_000} for number in range(5)), {"intent_text": "x" * 2**20})
+
+    sent = a2a("task", "send", "bob", "-f", "-", "-o", "json", by=alice, typed=many)
+
+    assert sent.json["sent"] == Task.objects.count() == 5
+    assert [(bad["line"], bad["code"]) for bad in sent.json["refused"]] == [(6, "body_too_large")]
+
+
 def test_people_send_no_tasks(a2a, ada, bob):
     refused = a2a("task", "send", "bob", "-f", "-", by=ada, typed=lines({"intent_text": "one"}))
 

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
@@ -17,6 +18,7 @@ import typer
 
 from a2a_hub_client.cli.failures import CommandError
 from a2a_hub_client.cli.session import Session
+from a2a_hub_client.errors import RefusedError
 
 BATCH = 100  # tasks of one request
 LONGEST_PAUSE = 15.0  # seconds before tasks beyond a quota are sent again
@@ -26,8 +28,7 @@ _LATER = "rate_limited", "quota_exceeded"
 @dataclass(slots=True)
 class _Line:
     number: int
-    body: dict[str, Any]
-    is_there: bool = False
+    body: msgspec.Raw
 
 
 @dataclass(slots=True)
@@ -50,22 +51,23 @@ def lines_of(path: str) -> Iterator[tuple[int, str]]:
 
 
 def send(session: Session, lines: Iterator[tuple[int, str]], *, to: str | None, run: str) -> None:
-    """Send a task for each line, under an id that is made from the line. Raises `CommandError` if lines were bad."""
+    """Send a task for each line, under an id that is made from the line. Raises `CommandError` if lines were bad.
+
+    A line that is larger than the hub accepts is a bad one. The other lines are sent.
+    """
+    from a2a_hub_client._calls import tasks
+    from a2a_hub_client._calls.call import batches
+
     me = session.read("/a2a/me")["agent"]
     if me is None:
         raise CommandError("people send no tasks: use the key of an agent")
     count = _Count()
-    batch: list[_Line] = []
+    read = _read(lines, count, sender=me["pubkey"], to=to, run=run)
     try:
         with _Bar() as advance:
-            for line in _read(lines, count, sender=me["pubkey"], to=to, run=run):
-                batch.append(line)
-                if len(batch) == BATCH:
-                    _send_batch(session, batch, count)
-                    advance(len(batch))
-                    batch = []
-            if batch:
-                _send_batch(session, batch, count)
+            for batch in batches(read, most=BATCH, most_bytes=tasks.MOST_BYTES, size=_size):
+                _send_fitting(session, batch, count)
+                advance(len(batch))
     finally:
         _report(session, count)
     if count.bad:
@@ -91,7 +93,27 @@ def _read(lines: Iterator[tuple[int, str]], count: _Count, *, sender: str, to: s
         body.setdefault(
             "id", str(uuid5(NAMESPACE_URL, "\n".join(["a2a task send", sender, run, str(seen[text]), text])))
         )
-        yield _Line(number, body)
+        yield _Line(number, msgspec.Raw(msgspec.json.encode(body)))
+
+
+def _size(line: _Line) -> int:
+    return len(bytes(line.body))
+
+
+def _send_fitting(session: Session, batch: list[_Line], count: _Count) -> None:
+    """Send the tasks in requests that the hub, or a proxy before it, accepts. A task that is too large is a bad one."""
+    try:
+        _send_batch(session, batch, count)
+    except RefusedError as error:
+        if error.status != HTTPStatus.REQUEST_ENTITY_TOO_LARGE:
+            raise
+        if len(batch) == 1:
+            message = f"the task has {_size(batch[0])} bytes: {error}"
+            count.bad.append({"line": batch[0].number, "code": "body_too_large", "message": message})
+            return
+        middle = len(batch) // 2
+        for half in (batch[:middle], batch[middle:]):
+            _send_fitting(session, half, count)
 
 
 def _send_batch(session: Session, batch: list[_Line], count: _Count) -> None:

@@ -25,7 +25,9 @@ app = alone()
 @app.command()
 def login(
     url: Annotated[str | None, typer.Argument(metavar="[URL]", help="The hub; without it the command asks.")] = None,
-    name: Annotated[str | None, typer.Option("--name", metavar="NAME", help="The name of the context (default: HUB/OWNER).")] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="NAME", help="The name of the context (default: HUB/OWNER).")
+    ] = None,
     key_file: Annotated[
         str | None, typer.Option("--key-file", metavar="FILE", help="Store this path instead of a key; - reads stdin.")
     ] = None,
