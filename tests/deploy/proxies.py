@@ -51,6 +51,11 @@ class Proxy:
     def url(self) -> str:
         return f"https://localhost:{self.port}"
 
+    def logs(self) -> str:
+        """Return what the proxy logged and printed."""
+        names = ("access.log", "error.log", "printed")
+        return "".join(path.read_text() for path in self.folder.iterdir() if path.name in names)
+
 
 @contextlib.contextmanager
 def nginx(folder: Path, port: int, hub_port: int) -> Iterator[Proxy]:
@@ -81,15 +86,21 @@ def nginx(folder: Path, port: int, hub_port: int) -> Iterator[Proxy]:
 
 @contextlib.contextmanager
 def caddy(folder: Path, port: int, hub_port: int) -> Iterator[Proxy]:
-    """Run Caddy at the port, in front of the hub at ``hub_port``, until the block ends."""
+    """Run Caddy at the port, in front of the hub at ``hub_port``, until the block ends. It logs each request."""
     options = "{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n"
-    assert CADDY.count("\n{\n") == 1
-    (folder / "Caddyfile").write_text(CADDY.replace("\n{\n", f"\n{options}", 1))
+    text = CADDY
+    for old, new in {"\n{\n": f"\n{options}", "{$HUB_HOST} {\n": "{$HUB_HOST} {\n\tlog\n"}.items():
+        assert text.count(old) == 1, old
+        text = text.replace(old, new)
+    (folder / "Caddyfile").write_text(text)
     own = {"HUB_HOST": f"localhost:{port}", "HUB_ADDRESS": f"127.0.0.1:{hub_port}"}
     own |= {"XDG_DATA_HOME": str(folder), "XDG_CONFIG_HOME": str(folder), "HOME": str(folder)}
     root = folder / "caddy/pki/authorities/local/root.crt"
     with _running(["caddy", "run", "--config", str(folder / "Caddyfile")], folder, port, own):
         yield Proxy(port=port, plain=None, folder=folder, trust=ssl.create_default_context(cafile=str(root)))
+
+
+PROXIES = {"nginx": nginx, "caddy": caddy}
 
 
 @contextlib.contextmanager
