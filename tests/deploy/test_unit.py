@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.conf import settings
 
+from tests.a2aproject.web.test_metrics import BEARER, TOKEN
 from tests.support import pages
 from tests.support.hub import PATIENCE, ROOT
 
@@ -50,6 +53,25 @@ def test_the_sandbox_leaves_the_hub_what_it_needs() -> None:
     assert int(value_of("TasksMax")) > 16 * settings.WEB_THREADS
     assert int(value_of("LimitNOFILE")) > 16 * settings.WEB_THREADS
     assert {"AF_INET", "AF_INET6", "AF_UNIX"} <= {*value_of("RestrictAddressFamilies").split()}
+
+
+@pytest.mark.django_db
+def test_the_sandbox_leaves_the_metrics_of_processes_their_files(client: Any, settings: Any, monkeypatch: Any) -> None:
+    """With `ProcSubset=pid` only the folders of processes are left of /proc."""
+    opened: list[str] = []
+
+    def spy(path: Any, *args: Any, **kwargs: Any) -> Any:
+        opened.append(str(path))
+        return open(path, *args, **kwargs)
+
+    settings.A2A_METRICS_TOKEN = TOKEN
+    monkeypatch.setattr("prometheus_client.process_collector.open", spy, raising=False)
+    told = client.get("/metrics", headers=BEARER).text
+    outside = [path for path in opened if not re.match(r"/proc/(\d+|self)/", path)]
+
+    assert "process_resident_memory_bytes" in told
+    assert any(path.startswith(f"/proc/{os.getpid()}/") for path in opened)
+    assert outside == [] or "ProcSubset=pid" not in UNIT.splitlines(), outside
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
