@@ -104,7 +104,7 @@ docs: .venv/dev.stamp ## Write the generated parts of the documentation
 .PHONY: site
 site: site/html/index.html ## Build the documentation that the hub serves at /docs/
 
-site/html/index.html: .venv-docs/stamp docs/lay_out.py docs/zensical.toml $(shell find docs clients -name '*.md' -not -path '*/node_modules/*') $(wildcard *.md docs/assets/*)
+site/html/index.html: .venv-docs/stamp docs/lay_out.py docs/zensical.toml $(shell find docs clients -name '*.md' -not -path '*/node_modules/*') $(wildcard *.md docs/assets/* docs/theme/*)
 	@.venv-docs/bin/python docs/lay_out.py site
 	@.venv-docs/bin/zensical build --config-file site/zensical.toml
 

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 ROOT = Path(__file__).resolve().parent.parent
 CONFIGURATION = ROOT / "docs" / "zensical.toml"
 ASSETS = "assets"
+THEME = "theme"  # the templates that differ from those of the tool
 ELSEWHERE = {
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contribute/index.md",
@@ -38,8 +39,8 @@ def main(folder: Path) -> None:
         written = folder / "pages" / place
         written.parent.mkdir(parents=True, exist_ok=True)
         written.write_text(laid_out((ROOT / path).read_text(), path, places))
-    if (ROOT / "docs" / ASSETS).is_dir():
-        shutil.copytree(ROOT / "docs" / ASSETS, folder / "pages" / ASSETS)
+    shutil.copytree(ROOT / "docs" / ASSETS, folder / "pages" / ASSETS)
+    shutil.copytree(ROOT / "docs" / THEME, folder / THEME)
     shutil.copy(CONFIGURATION, folder)
 
 

@@ -23,29 +23,34 @@ if TYPE_CHECKING:
 SITE = Path(settings.BASE_DIR) / "site" / "html"
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 _NOT_BUILT = "The documentation of this hub is not built: run `make site`. Its sources have the same pages in `docs`.\n"
-_NO_PAGE = "The documentation has no such page. It begins at /docs/.\n"
+_MISSING = "404.html"
+_STYLE_OF_THE_SEARCH = "'sha256-NwSx/R2V/U4jnW0Tq5pQ53Y/rzPVJ4dqE7D6UTA/J1k='"  # a script of zensical 0.0.73 adds it
 
 
 @require_safe
 def manual(request: HttpRequest, path: str) -> HttpResponseBase:
-    """Answer with a page or a file of the site. Without it the answer is a 404 that says how to build the site.
+    """Answer with a page or a file of the site, or with its page of a missing address and the code 404.
 
-    A page may run the scripts that it holds, and no others inline.
+    A page may run the scripts that it holds and use the style of its search, and no others inline. If the site is not
+    built, the answer is a 404 that says how to build it.
     """
     files = {file.relative_to(SITE).as_posix() for file in SITE.rglob("*") if file.is_file()}
+    if not files:
+        return HttpResponse(_NOT_BUILT, status=404, content_type="text/plain; charset=utf-8")
     wanted = f"{path}index.html" if path.endswith("/") or not path else path
     if f"{wanted}/index.html" in files:
         return HttpResponseRedirect(f"{request.path}/")
-    if wanted not in files:
-        return HttpResponse(_NO_PAGE if files else _NOT_BUILT, status=404, content_type="text/plain; charset=utf-8")
-    content = (SITE / wanted).read_bytes()
+    found = wanted if wanted in files else _MISSING
+    content = (SITE / found).read_bytes()
     etag = f'"{sha256(content).hexdigest()[:32]}"'
-    media_type = mimetypes.guess_type(wanted)[0] or "application/octet-stream"
-    response = HttpResponse(content, media_type, headers={"Cache-Control": "no-cache", "ETag": etag})
-    if media_type == "text/html":
-        policy = csp_replace({"script-src": [SELF, *_hashes(content)]})
-        policy(lambda _: response)(request)
-    return get_conditional_response(request, etag=etag, response=response) or response
+    media_type = mimetypes.guess_type(found)[0] or "application/octet-stream"
+    status = 200 if wanted in files else 404
+    page = HttpResponse(content, media_type, status, headers={"Cache-Control": "no-cache", "ETag": etag})
+    response = get_conditional_response(request, etag=etag, response=page) or page
+    if media_type == "text/html":  # also where the page is unchanged: a browser takes the policy of the newest answer
+        sources = {"script-src": [SELF, *_hashes(content)], "style-src": [SELF, _STYLE_OF_THE_SEARCH]}
+        csp_replace(sources)(lambda _: response)(request)
+    return response
 
 
 def _hashes(page: bytes) -> list[str]:

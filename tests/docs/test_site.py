@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import importlib
 import re
-import subprocess
 import tomllib
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
+from urllib.parse import urljoin, urlsplit
 
 import pytest
-
-from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.one_database
 
@@ -58,20 +57,6 @@ def test_a_page_is_laid_out_for_the_site(written: str, shown: str) -> None:
     assert lay_out.laid_out(written, "docs/start/tour.md", PLACES) == shown
 
 
-@pytest.fixture(scope="module")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site as `make site` does, and let each dead link and heading stop the build."""
-    folder = tmp_path_factory.mktemp("site")
-    lay_out.main(folder)
-    for command in (
-        ["make", ".venv-docs/stamp"],
-        [".venv-docs/bin/zensical", "build", "--strict", "--config-file", str(folder / "zensical.toml")],
-    ):
-        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
-    return folder / "html"
-
-
 @pytest.mark.slow
 def test_the_site_has_every_page_and_its_search_knows_them(site: Path) -> None:
     places = {place.removesuffix(".md").removesuffix("index").rstrip("/") for place in lay_out.pages().values()}
@@ -88,6 +73,23 @@ def test_a_page_loads_nothing_from_another_host_and_keeps_the_policy_of_the_hub(
 
     assert [path for path, text in pages.items() if loads.search(text)] == []
     assert [path for path, text in pages.items() if re.search(r'<style|<[^>]+ (?:style|on\w+)="', text)] == []
+
+
+@pytest.mark.slow
+def test_every_link_of_a_page_leads_to_a_file_and_an_anchor_of_the_site(site: Path) -> None:
+    texts = {file.relative_to(site).as_posix(): file.read_text() for file in site.rglob("*.html")}
+    anchors = {path: {*re.findall(r' id="([^"]+)"', text)} for path, text in texts.items()}
+    dead = []
+    for path, text in texts.items():
+        for link in re.findall(r' (?:href|src)="((?![a-z]+:)[^"]+)"', text):
+            target = urlsplit(urljoin(f"/docs/{path}", unescape(link)))
+            place = target.path.removeprefix("/docs/")
+            file = f"{place}index.html" if place.endswith("/") or not place else place
+            if not (site / file).is_file() or (target.fragment and target.fragment not in anchors[file]):
+                dead.append((path, link))
+
+    assert len(texts) > len(lay_out.pages())
+    assert dead == []
 
 
 @pytest.mark.slow

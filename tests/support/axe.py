@@ -10,7 +10,8 @@ NARROW = (390, 320)
 WIDE = 1440
 
 SCRIPT = Path(axe_playwright_python.__file__).parent / "axe.min.js"
-TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+TAGS = [*WCAG, "best-practice"]
 CONTRAST = "color-contrast"
 CHECK = """([options, only]) => {
   const all = document.querySelectorAll('*'), context = only ? {include: only.map(index => all[index])} : document;
@@ -41,9 +42,9 @@ STYLES = """() => {
 }"""
 
 
-def violations(page, *, contrast=True):
+def violations(page, *, contrast=True, tags=TAGS):
     """Return the rules that a page breaks, with the elements. ``contrast`` includes contrast, the slowest rule."""
-    return _check(page, {"runOnly": {"type": "tag", "values": TAGS}, "rules": {CONTRAST: {"enabled": contrast}}})
+    return _check(page, {"runOnly": {"type": "tag", "values": tags}, "rules": {CONTRAST: {"enabled": contrast}}})
 
 
 def violations_in_the_dark(page):

@@ -16,7 +16,7 @@ SHARED = {
     "tests/mailbox/dialects/corvid/test_conversation.py": "served hub",
     "tests/mailbox/dialects/yeoman/test_served.py": "recorded hub",
     "tests/clients/python/worker/": "served hub",
-    "tests/test_readme.py": "readme hub",
+    "tests/docs/test_site": "site",
     "tests/test_restarts.py": "restarted hub",
 }
 

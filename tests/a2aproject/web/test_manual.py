@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from base64 import b64encode
 from hashlib import sha256
 
@@ -16,9 +17,10 @@ PAGE = f'<!doctype html><script>{SCRIPT}</script><script id="data" type="applica
 
 @pytest.fixture
 def site(tmp_path, monkeypatch):
-    """Build a site with two pages and a script."""
+    """Build a site with two pages, a script and a page of missing addresses."""
     (tmp_path / "html" / "start").mkdir(parents=True)
-    for name, text in {"index.html": PAGE, "start/index.html": "<p>Begin", "search.js": "find()"}.items():
+    files = {"index.html": PAGE, "start/index.html": "<p>Begin", "search.js": "find()", "404.html": f"{PAGE}<p>Nothing"}
+    for name, text in files.items():
         (tmp_path / "html" / name).write_text(text)
     (tmp_path / "secret.txt").write_text("secret")
     monkeypatch.setattr(manual, "SITE", tmp_path / "html")
@@ -40,12 +42,12 @@ def test_a_page_and_a_file_are_served(get):
 
 
 @pytest.mark.usefixtures("site")
-def test_a_page_may_run_its_own_inline_script_and_no_other(get):
+def test_a_page_may_run_its_own_inline_script_and_one_style_and_no_others(get):
     rules = dict(rule.split(" ", 1) for rule in get()["Content-Security-Policy"].split("; "))
 
     digest = b64encode(sha256(SCRIPT.encode()).digest()).decode()
     assert rules["script-src"] == f"'self' 'sha256-{digest}'"
-    assert rules["style-src"] == "'self'"
+    assert re.fullmatch("'self' 'sha256-[^']+'", rules["style-src"])
     assert "sha256" not in get("search.js")["Content-Security-Policy"]
 
 
@@ -63,6 +65,7 @@ def test_a_browser_keeps_a_page_until_it_changes(get):
 
     assert first["Cache-Control"] == "no-cache"
     assert again.status_code == 304
+    assert again["Content-Security-Policy"] == first["Content-Security-Policy"]
 
 
 @pytest.mark.usefixtures("site")
@@ -70,8 +73,17 @@ def test_a_browser_keeps_a_page_until_it_changes(get):
 def test_nothing_beside_the_site_is_served(get, path):
     answer = get(path)
 
-    assert answer.status_code == 404
-    assert answer.text == "The documentation has no such page. It begins at /docs/.\n"
+    assert (answer.status_code, answer.text) == (404, f"{PAGE}<p>Nothing")
+    assert answer["Content-Type"] == "text/html"
+
+
+@pytest.mark.usefixtures("site")
+def test_the_page_of_a_missing_address_may_run_its_inline_script_and_is_never_unchanged(get):
+    first = get("nothing/")
+    again = get("nothing/", **{"If-None-Match": first["ETag"]})
+
+    assert first["Content-Security-Policy"] == get()["Content-Security-Policy"]
+    assert again.status_code == 404
 
 
 @pytest.mark.parametrize("path", ["", "start/"])
