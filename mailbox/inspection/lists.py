@@ -99,7 +99,18 @@ def all_tasks(
     else:
         sides = [found.sent_by(party) if side == Side.SENT else found.addressed_to(party)]
     rows = [in_turn(tasks, ("pk",), position, newest_first=True, most=limit + 1) for tasks in sides]
-    read = page(merge(*rows, key=itemgetter(1), reverse=True), limit, "all tasks")
+    return _with_leases(page(merge(*rows, key=itemgetter(1), reverse=True), limit, "all tasks"))
+
+
+def tasks_beginning_with(
+    caller: Caller, prefix: str, *, limit: int = 10, cursor: str | None = None
+) -> Page[QueueEntry]:
+    """Return a page of the tasks whose ids begin with these hexadecimal digits, newest first."""
+    found = visible_tasks(caller).beginning_with(prefix).with_parties().with_leader()
+    return _with_leases(newest(found, limit=limit, cursor=cursor, name="tasks by prefix"))
+
+
+def _with_leases(read: Page[Task]) -> Page[QueueEntry]:
     live = Lease.objects.live().filter(task__in=[task.pk for task in read.items]).select_related("holder")
     leases = {lease.task_id: lease for lease in live}
     return Page([QueueEntry(task=task, lease=leases.get(task.pk)) for task in read.items], read.next_cursor)

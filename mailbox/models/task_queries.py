@@ -93,6 +93,11 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Narrow to the task ``root``, which need not exist, and the nearest ``limit`` tasks below it by ``parent``."""
         return self.filter(uuid__in=descent.of(root, limit))
 
+    def beginning_with(self, prefix: str) -> TaskQuerySet:
+        """Narrow to the tasks whose ids begin with these hexadecimal digits, 32 at most. Hyphens do not count."""
+        digits = prefix.replace("-", "")
+        return self.filter(uuid__range=(UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))))
+
     def with_opening(self) -> TaskQuerySet:
         """Add ``opening``, the beginning of the intent text, and leave the payloads out."""
         return self.annotate(opening=Left("intent_text", descent.OPENING)).defer("intent_text", "metadata")

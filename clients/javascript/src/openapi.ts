@@ -1737,6 +1737,11 @@ export interface paths {
                      */
                     cursor?: string;
                     /**
+                     * @description Only tasks whose ids begin with these hexadecimal digits.
+                     * @example 6f1c2d9e
+                     */
+                    id_prefix?: string;
+                    /**
                      * @description The most items of the page.
                      * @example 10
                      */

@@ -247,6 +247,10 @@ class ListQuery(Exact):
     cursor: str | None = None
 
 
+class TasksQuery(ListQuery):
+    id_prefix: str | None = Field(None, pattern=r"^(-?[0-9a-fA-F]){4,32}$")
+
+
 class TimelineQuery(ListQuery):
     limit: QueryInteger = Field(100, ge=1, le=1000)
 

@@ -29,13 +29,16 @@ class TasksView(MailboxView):
     @describe(
         summary="List tasks in any state, newest first",
         tag="tasks",
-        query=requests.ListQuery,
+        query=requests.TasksQuery,
         answer=answers.TaskEntries,
         operation_id="list_tasks",
     )
     def get(self, request: Request) -> Response:
-        query = self.query(requests.ListQuery)
-        page = lists.all_tasks(self.caller, limit=query.limit, cursor=query.cursor)
+        query = self.query(requests.TasksQuery)
+        if query.id_prefix is None:
+            page = lists.all_tasks(self.caller, limit=query.limit, cursor=query.cursor)
+        else:
+            page = lists.tasks_beginning_with(self.caller, query.id_prefix, limit=query.limit, cursor=query.cursor)
         rendered = [wire.task_entry(entry) for entry in page.items]
         return Response({"kind": "a2a_task_entries", "entries": rendered, "next_cursor": page.next_cursor})
 

@@ -157,6 +157,13 @@ def test_tasks_are_found_by_index(at, text, index, page):
     assert_uses(search.tasks(text, at).order_by("-pk")[:page], index, "mailbox_task")
 
 
+@pytest.mark.parametrize("party", ["rare@local", None])
+def test_the_beginning_of_an_id_is_found_by_its_index(at, party):
+    visible = Task.objects.visible_to(party and Agent.objects.get(display=party))
+
+    assert_uses(visible.beginning_with("6f1c").order_by("-pk")[:11], "uuid", "mailbox_task")
+
+
 @pytest.mark.parametrize(("text", "index"), EVENTS.items())
 @pytest.mark.parametrize("page", [51, 10_001])
 def test_events_are_found_by_index(at, text, index, page):

@@ -55,10 +55,33 @@ def test_characters_of_two_ids_choose_neither(a2a, alice, bob):
     assert Task.objects.filter(state="queued").count() == 2
 
 
+def test_a_task_is_found_by_the_first_characters_of_its_id_however_many_are_newer(a2a, alice, bob):
+    wanted = factories.sent_task(alice, bob, id=UUID("abcdef00-0000-4000-8000-000000000001"))
+    now = wanted.sent_at
+    Task.objects.bulk_create(
+        Task(
+            uuid=uuid4(), sender=wanted.sender, recipient=wanted.recipient, intent_text="x", sent_at=now, queued_at=now
+        )
+        for _ in range(1001)
+    )
+
+    assert a2a("task", "show", "abcdef00-0000", by=alice).rows[0] == ["task", str(wanted.uuid)]
+
+
+def test_a_refusal_lists_no_more_than_a_few_ids(a2a, alice, bob):
+    for last in "123456":
+        factories.sent_task(alice, bob, id=UUID(f"abcdef00-0000-4000-8000-00000000000{last}"))
+
+    refused = a2a("task", "cancel", "abcd", by=alice).err
+
+    assert refused.startswith('a2a: "abcd" is the beginning of more than 5 ids: ')
+    assert refused.count("abcdef00-") == 5
+
+
 def test_characters_of_no_id_are_refused(a2a, alice):
     refused = a2a("task", "show", "abcd", by=alice)
 
-    assert refused.err == 'a2a: none of the newest 0 task ids begins with "abcd": write the whole id\n'
+    assert refused.err == 'a2a: no task that this key may see has an id that begins with "abcd"\n'
 
 
 def test_a_tree_is_shown_below_its_root(a2a, alice, bob):

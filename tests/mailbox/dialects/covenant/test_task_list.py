@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -54,3 +56,43 @@ def test_a_list_of_tasks_costs_as_many_queries_for_many_leases_as_for_one(alice,
         assert len(api.get("/a2a/tasks").json()["entries"]) == 5
 
     assert len(of_five) == len(of_one)
+
+
+@pytest.mark.parametrize("prefix", ["abcd", "ABCDEF00", "abcdef00-0000-4000-8000-00000000000"])
+def test_tasks_are_found_by_the_beginning_of_their_ids(alice, bob, mallory, olga, prefix):
+    factories.grant(mallory, "a2a.send.*")
+    ids = [UUID(f"abcdef00-0000-4000-8000-00000000000{last}") for last in "12"]
+    first, other = factories.sent_task(alice, bob, id=ids[1]), factories.sent_task(mallory, alice, id=ids[0])
+    factories.sent_task(alice, bob, id=UUID("abce0000-0000-4000-8000-000000000000"))
+
+    found = {
+        who.name: [entry["task"]["id"] for entry in Api(who).get("/a2a/tasks", id_prefix=prefix).json()["entries"]]
+        for who in (alice, bob, mallory, olga)
+    }
+
+    newest_first = [str(other.uuid), str(first.uuid)]
+    assert found == {
+        alice.name: newest_first,
+        bob.name: [str(first.uuid)],
+        mallory.name: [str(other.uuid)],
+        olga.name: newest_first,
+    }
+
+
+def test_the_beginning_of_an_id_has_pages(alice, bob):
+    for last in "123":
+        factories.sent_task(alice, bob, id=UUID(f"abcdef00-0000-4000-8000-00000000000{last}"))
+
+    first = Api(bob).get("/a2a/tasks", id_prefix="abcd", limit=2).json()
+    rest = Api(bob).get("/a2a/tasks", id_prefix="abcd", limit=2, cursor=first["next_cursor"]).json()
+
+    assert [entry["task"]["id"][-1] for entry in [*first["entries"], *rest["entries"]]] == ["3", "2", "1"]
+    assert rest["next_cursor"] is None
+
+
+@pytest.mark.parametrize("prefix", ["", "abc", "abcg", "abcd--ef", "a" * 33, "abcd-"])
+def test_what_is_no_beginning_of_an_id_is_refused(bob, prefix):
+    refused = Api(bob).get("/a2a/tasks", id_prefix=prefix)
+
+    assert refused.status_code == 400
+    assert "id_prefix" in refused.json()["fields"]

@@ -38,7 +38,8 @@ def login(
     """Store the URL of a hub and a key as the current context, once the hub has accepted the key.
 
     The keys of several owners at one hub are contexts of their own, and `--context` of a command chooses one. A login
-    replaces the context of its name. The key is not shown while it is typed. The file of the contexts can be read by its owner alone.
+    replaces the context of its name. The key is not shown while it is typed. The file of the contexts can be read by
+    its owner alone.
     """
     given = url or typer.prompt("URL of the hub", default=USUAL_URL)
     try:
