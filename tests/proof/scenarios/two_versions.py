@@ -35,8 +35,8 @@ PLAIN = Mix(compacts=False, looks=False, converses=False, batches=False, sends=O
 
 
 def previous() -> str:
-    """Return the revision of the previous version: of the environment, or the newest tag, or that before any tag."""
-    described = _git("describe", "--tags", "--abbrev=0").stdout.decode().strip()
+    """Return the previous version: the revision of the environment, the newest tag before, or that before any tag."""
+    described = _git("describe", "--tags", "--abbrev=0", "HEAD^").stdout.decode().strip()
     return os.environ.get(PREVIOUS) or described or WITHOUT_TAGS
 
 
