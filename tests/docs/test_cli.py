@@ -1,14 +1,17 @@
-"""The commands of `a2a` that pages and the dashboard show exist."""
+"""The commands of `a2a` and `manage.py a2a` that pages and the dashboard show exist, and so do their options."""
 
 from __future__ import annotations
 
 import re
+import shlex
+from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 import typer
+from django.core.management import CommandError, load_command_class
 
 from a2a_hub_client.cli.app import app
 from tests.support import pages
@@ -18,7 +21,11 @@ pytestmark = pytest.mark.one_database
 
 SHOWN = re.compile(r"(?<!manage\.py )\ba2a ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 CODE = re.compile(r"^```(?:sh|text)\n(.*?)^```|`([^`\n]+)`|<code>(.*?)</code>", re.MULTILINE | re.DOTALL)
-PAGES = [page for page in pages.all_pages() if page.name != "CHANGELOG.md"]  # it names earlier commands, too
+OTHERS = ("CHANGELOG.md", "cli.md")  # the first names earlier commands, and the second is written from the commands
+PAGES = [page for page in pages.all_pages() if page.name not in OTHERS]
+BLOCK = re.compile(r"^```(?:sh|text|)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NAMED = re.compile(r"(?:[A-Z_0-9]+=\S* )*(?:python |\.venv/bin/python )?(manage\.py )?a2a ([^|)\n&;#>]*)")
+BEGINS = rf"(?:^|\$\(|[|{{] |&& ){NAMED.pattern}"
 FILES = [*PAGES, *sorted((ROOT / "templates").rglob("*.html"))]
 
 
@@ -40,9 +47,77 @@ def shown(text: str) -> Iterator[str]:
             yield f"{first} {second}" if first in groups and second else first
 
 
+def given(text: str) -> Iterator[tuple[str, list[str], bool]]:
+    """Yield the program, the words after it and whether it is a whole command, for each that the page shows."""
+    for block in BLOCK.findall(text):
+        for program, rest in re.findall(BEGINS, block.replace("\\\n", " "), re.MULTILINE):
+            yield program, shlex.split(rest.removesuffix("2")), True
+    for code in re.findall(r"`([^`]+)`", BLOCK.sub("", text)):
+        if (found := NAMED.fullmatch(" ".join(code.split()))) and "COMMAND" not in code:
+            yield found[1] or "", shlex.split(found[2]), False
+
+
+def refusal(program: str, words: list[str]) -> str:
+    """Return why the program does not understand the words; "" if it does. Nothing is run, and no value is checked."""
+    try:
+        if program:
+            untyped(load_command_class("mailbox", "a2a").create_parser("manage.py", "a2a")).parse_args(words)
+            return ""
+        return understood(typer.main.get_command(app), "a2a", words)
+    except CommandError as error:
+        return str(error)
+    except SystemExit:
+        return ""  # after the text of --help
+    except Exception as error:  # noqa: BLE001 (typer keeps the class of its errors to itself)
+        return str(error) or type(error).__name__
+
+
+def untyped(parser: ArgumentParser) -> ArgumentParser:
+    for action in parser._actions:
+        action.type = None
+        for inner in action.choices.values() if isinstance(action, _SubParsersAction) else ():
+            untyped(inner)
+    return parser
+
+
+def understood(command: Any, name: str, words: list[str]) -> str:
+    context = command.context_class(command, info_name=name)
+    _, left, _ = command.make_parser(context).parse_args(args=[*words])
+    if left and hasattr(command, "resolve_command"):
+        inner, found, rest = command.resolve_command(context, left)
+        return understood(found, inner, rest)
+    return f"unexpected: {left}" if left else ""
+
+
 @pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
 def test_every_command_that_is_shown_exists(file: Path) -> None:
     assert [command for command in shown(file.read_text()) if command not in commands()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_of_a_page_is_understood(page: Path) -> None:
+    """A command in a sentence may leave out what it needs."""
+    refused = [
+        (words, reason)
+        for program, words, is_whole in given(page.read_text())
+        if (reason := refusal(program, words)) and (is_whole or "are required:" not in reason)
+    ]
+
+    assert refused == []
+
+
+def test_a_command_that_is_not_understood_is_seen() -> None:
+    text = """`a2a audit verify`, `manage.py a2a keys\npaint` and `manage.py a2a erase`
+```sh
+x=$(A2A_API_KEY=$BOB a2a task show ID --lease 3 2> /dev/null)
+manage.py a2a agents add bob --pubkey KEY \\
+  --prof FILE
+```
+"""
+    reasons = [refusal(program, words) for program, words, _ in given(text)]
+
+    assert len(reasons) == 5
+    assert "" not in reasons
 
 
 def test_a_command_that_is_not_there_is_seen() -> None:

@@ -45,7 +45,7 @@ def test_the_menu_has_each_page_once() -> None:
         ("[alerts](../../deploy/prometheus/alerts.yml)", "alerts (`deploy/prometheus/alerts.yml`)"),
         ("[`test_it`](../../tests/test_names.py)", "`test_it`"),
         ("![all](../assets/all.png)", "![all](../assets/all.png)"),
-        ("```py\nx[0](../operate/keys.md)\n```", "```py\nx[0](../operate/keys.md)\n```"),
+        ("```py\nx[0](../../tests/test_names.py)\n```", "```py\nx[0](../../tests/test_names.py)\n```"),
         ("```js worker.mjs\n1\n```", '```js title="worker.mjs"\n1\n```'),
         (
             "```mermaid\na --> b\n```",

@@ -27,7 +27,7 @@ def page(path: str) -> str:
 
 def all_pages() -> list[Path]:
     """Return the Markdown pages of the project."""
-    return sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
+    return sorted([*ROOT.glob("*.md"), *(ROOT / "clients").glob("*/*.md"), *(ROOT / "docs").rglob("*.md")])
 
 
 def section(text: str, title: str) -> str:

@@ -68,6 +68,7 @@ def test_programs_get_errors_as_json(client, method, path, host, status, code):
     [
         ("/", "/ops/"),
         ("/ops", "/ops/"),
+        ("/docs", "/docs/"),
         ("/admin", "/admin/"),
         ("/ops/leases?state=stale&q=%22a+b%22", "/ops/leases/?state=stale&q=%22a+b%22"),
         ("/ops/leases/00000000-0000-4000-8000-000000000000", "/ops/leases/00000000-0000-4000-8000-000000000000/"),
