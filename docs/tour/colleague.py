@@ -41,7 +41,7 @@ TRIP = re.compile(r"trip (\d{1,6})")
 def work(hub: Hub, name: str, chance: Random) -> None:
     """Do the tasks that the agent holds already, and then each new one."""
 
-    @hub.worker(grace=0.1, resume_after=30)
+    @hub.worker(grace=0.1, resume="all", resume_after=30)
     def do(task: Task) -> Answer:
         half = chance.uniform(*PACE[name]) / 2
         named = TRIP.search(task.text)

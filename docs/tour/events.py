@@ -218,7 +218,9 @@ class Events:
             words = texts.hold_rooms(texts.Trip.of(number))
             task = self.sent(Sent("planner", "hotels", words, "hold-rooms"))
             yield 6.0
-            self.office.progress(self.office.lease(task), 0.2, "Looking at three hotels")
+            lease = self.office.lease(task)
+            yield 2.0
+            self.office.progress(lease, 0.2, "Looking at three hotels")
 
     def cancelled(self, hour: int) -> Story:
         """Take a wish back, while its agent works on it or before."""

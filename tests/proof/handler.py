@@ -1,4 +1,7 @@
-"""A worker process of the proof: python -m tests.proof.handler threads|asyncio. Each task's result is its own id."""
+"""A worker process of the proof: python -m tests.proof.handler threads|asyncio. Each task's result is its own id.
+
+The tasks are idempotent, so a worker takes over those of a killed worker that has sent a heartbeat or an update.
+"""
 
 from __future__ import annotations
 

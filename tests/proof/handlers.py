@@ -1,4 +1,8 @@
-"""Workers of the client package under faults: requests are cut, and worker processes are killed and started again."""
+"""Workers of the client package under faults: requests are cut, and worker processes are killed and started again.
+
+A worker may be killed before its first heartbeat. No worker takes over such a lease; the operator's retry gate requeues
+its task.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,8 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
@@ -31,6 +35,8 @@ KINDS = ("threads", "asyncio")  # of worker processes
 SENDERS = 2
 BETWEEN = 2.5  # seconds between two kills
 BEGUN_WITHIN = 60.0
+RETRY_EVERY = 1.0
+STALE = 20.0  # seconds: the age of a lease that the retry gate requeues, long after a worker would take it over
 FINISHED_WITHIN = 240.0
 STOPPED_WITHIN = 90.0
 
@@ -96,12 +102,20 @@ def _play(stage: Stage, url: str, diary: Diary, rng: random.Random, *, sends: in
             for _ in range(kills):
                 time.sleep(BETWEEN)
                 rng.choice(crew).kill()
-            for sender in sending:
-                sender.result(FINISHED_WITHIN)
+            _retry_until_done(operator, sending)
         diary.left += [f"exit code {code}" for one in crew if (code := one.stop()) != 0]
         for key in keys:
             with Hub(stage.url, key, retry=retry) as worker:
                 diary.left += [f"lease of task {held.task.id}" for held in worker.leases()]
+
+
+def _retry_until_done(operator: Hub, sending: Sequence[Future[None]]) -> None:
+    """Requeue tasks whose worker was killed before its first heartbeat, until the senders have all results."""
+    give_up_at = time.monotonic() + FINISHED_WITHIN
+    while wait(sending, RETRY_EVERY).not_done and time.monotonic() < give_up_at:
+        operator.retry_stale(enabled=True, min_lease_age=STALE, max_attempts=100, max_requeues=100)
+    for sender in sending:
+        sender.result(0)
 
 
 def _key(operator: Hub, name: str) -> str:
@@ -112,7 +126,10 @@ def _key(operator: Hub, name: str) -> str:
 
 
 def _send_and_drain(hub: Hub, names: list[str], sends: int, diary: Diary) -> None:
-    mine = {hub.send(names[number % len(names)], f"work {number}").id for number in range(sends)}
+    mine = {
+        hub.send(names[number % len(names)], f"work {number}", idempotency_key=str(number)).id
+        for number in range(sends)
+    }
     diary.sent |= mine
     missing = set(mine)
     for result in hub.results(batch=5, wait=FINISHED_WITHIN):

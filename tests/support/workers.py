@@ -16,6 +16,7 @@ from a2a_hub_client import Hub
 from a2a_hub_client.cli.commands.work import environment_without
 from a2a_hub_client.worker.batches import BatchingClient
 from a2a_hub_client.worker.client import WorkerClient
+from a2a_hub_client.worker.orphans import Resuming
 from a2a_hub_client.worker.programs import Programs, ProgramSettings
 from a2a_hub_client.worker.worker import Worker
 from mailbox.models import Lease, Message, Result, Task
@@ -41,7 +42,7 @@ class Desk:
         tasks: int = 1,
         concurrency: int = 1,
         batch: int | None = None,
-        resume_after: float | None = None,
+        resuming: Resuming | None = None,
         **how: Any,
     ) -> str | None:
         """Run a worker in this process for that many tasks; return its failure."""
@@ -55,7 +56,7 @@ class Desk:
                 concurrency=concurrency,
                 batch=batch,
                 max_tasks=tasks,
-                resume_after=resume_after,
+                resuming=resuming,
                 say=self.said.append,
             )
             return worker.run()

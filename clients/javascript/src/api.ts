@@ -38,8 +38,13 @@ export interface Asking {
   insists?: boolean;
 }
 
+const SLOW = 5000; // milliseconds of an answer, beside the wait of a long poll
+
 /** Sends typed requests, and repeats those that fail for now. */
 export class Api {
+  /** The last time, by `performance.now()`, at which a request failed for now, was forbidden, or was slow. */
+  troubledAt = -Infinity;
+
   constructor(
     readonly connection: Connection,
     readonly retry: Retry,
@@ -59,9 +64,13 @@ export class Api {
     const pauses = new Pauses(this.retry);
     let giveUpAt: number | undefined;
     for (;;) {
+      const beganAt = performance.now();
       try {
-        return await this.connection.once(whole, asking.signal);
+        const answer = await this.connection.once(whole, asking.signal);
+        if (performance.now() - beganAt > (whole.wait ?? 0) + SLOW) this.troubledAt = performance.now();
+        return answer;
       } catch (error) {
+        if (isTrouble(error)) this.troubledAt = performance.now();
         if (!mayRepeat(error, asking)) throw error;
         const requested = (error instanceof RefusedError && error.retryAfter) || 0;
         const pause = pauses.next(asking.insists ? Math.min(requested, this.retry.longestPause) : requested);
@@ -71,6 +80,11 @@ export class Api {
       }
     }
   }
+}
+
+/** Whether others may fail to send their heartbeats for the same reason. */
+function isTrouble(error: unknown): boolean {
+  return isRepeatable(error) || (error instanceof RefusedError && error.isForbidden);
 }
 
 function mayRepeat(error: unknown, { insists = false, isSafe = true }: Asking): boolean {

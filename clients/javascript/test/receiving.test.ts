@@ -70,24 +70,25 @@ test("a stopping worker fetches the lease that an unanswered request may have ta
   assert.equal(new Set(fake.to(LEASE).map(({ body }) => body.attempt_id)).size, 1);
 });
 
+/** A lease that began at 0. */
+function held(id: string, last_seen_at_ms: number, more: { attempt?: number; safety?: string } = {}) {
+  const { attempt = 1, safety = "unsafe" } = more;
+  const task = { ...row(id).task, idempotency: { duplicate_safety: safety, key: "k" } };
+  return { ...row(id).lease, task, attempt, leased_at_ms: 0, last_seen_at_ms };
+}
+
+const list = (...leases: object[]) => json({ leases, next_cursor: null });
+
 test("leases of crashed workers are released and leased anew, and those of live workers are left alone", async () => {
-  const held = (id: string, last_seen_at_ms: number, safety = "unsafe") => {
-    const idempotency = { duplicate_safety: safety, key: "k" };
-    return { ...row(id).lease, task: { ...row(id).task, idempotency }, last_seen_at_ms };
-  };
   const fake = await fakeWith();
-  fake.on(
-    "GET /a2a/leases",
-    json({ leases: [held("2", 6), held("1", 5)], next_cursor: null }),
-    json({ leases: [held("2", 7), held("3", 5), held("1", 5)], next_cursor: null }),
-  );
+  fake.on("GET /a2a/leases", list(held("2", 6), held("1", 5)), list(held("2", 7), held("3", 5), held("1", 5)));
   fake.on(
     "POST /a2a/tasks/1/lease",
     cut,
     json({ kind: "a2a_task_leased", ...row("1", { lease: { lease_id: "new" } }) }),
   );
 
-  const running = work(fake, () => "done", { heartbeat: 1 });
+  const running = work(fake, () => "done", { resume: "all", heartbeat: 1, resumeAfter: 3 });
   const { body } = await fake.arrived(RESULT);
   await running.stop();
 
@@ -101,17 +102,12 @@ test("leases of crashed workers are released and leased anew, and those of live 
   assert.deepEqual([...new Set(fake.requests.map(({ route }) => route).filter((route) => /\/[23]\//.test(route)))], []);
 });
 
-test("only leases of idempotent tasks are taken over on demand, and a lost race is no failure", async () => {
-  const unsafe = { ...row("2").lease, task: row("2").task, last_seen_at_ms: 1 };
-  const task = { ...row("1").task, idempotency: { duplicate_safety: "idempotent", key: "k" } };
+test("by default only leases of idempotent tasks are taken over, and a lost race is no failure", async () => {
   const fake = await fakeWith();
-  fake.on(
-    "GET /a2a/leases",
-    json({ leases: [unsafe, { ...row("1").lease, task, last_seen_at_ms: 1 }], next_cursor: null }),
-  );
+  fake.on("GET /a2a/leases", list(held("2", 1), held("1", 1, { safety: "idempotent" })));
   fake.on(RELEASE, refusal(409, "lease_mismatch"));
 
-  const running = work(fake, () => "done", { resume: "idempotent", resumeAfter: 1 });
+  const running = work(fake, () => "done", { heartbeat: 1, resumeAfter: 2 });
   await fake.arrived(RELEASE);
   await running.stop();
 
@@ -120,6 +116,35 @@ test("only leases of idempotent tasks are taken over on demand, and a lost race 
     fake.requests.filter(({ route }) => route.includes("/tasks/2/")),
     [],
   );
+});
+
+test("a holder without a heartbeat keeps its lease, and so does one whose task was leased too often", async () => {
+  const fake = await fakeWith();
+  fake.on("GET /a2a/leases", list(held("1", 0), held("2", 1, { attempt: 5 }), held("3", 1, { attempt: 4 })));
+  fake.on("POST /a2a/tasks/3/release", refusal(409, "lease_mismatch"));
+
+  const running = work(fake, () => "done", { resume: "all", heartbeat: 1, resumeAfter: 2 });
+  await fake.arrived("POST /a2a/tasks/3/release");
+  await running.stop();
+
+  assert.deepEqual(
+    fake.requests.filter(({ route }) => /\/tasks\/[12]\//.test(route)),
+    [],
+  );
+  assert.match(running.log.join("\n"), /^task 2: not taken over: it was leased 5 times. Lease lease 2 is left.$/m);
+});
+
+test("the silence begins anew after a request that failed", async () => {
+  const fake = await fakeWith(refusal(503, "unavailable"));
+  fake.on("GET /a2a/leases", list(held("1", 1)), list(held("1", 2)), list(held("1", 2)), list());
+  fake.on(RELEASE, refusal(409, "lease_mismatch"));
+
+  const running = work(fake, () => "done", { resume: "all", heartbeat: 1, resumeAfter: 2 });
+  await fake.arrived(RELEASE);
+  await running.stop();
+
+  const looks = fake.requests.slice(0, fake.requests.indexOf(fake.to(RELEASE)[0]!));
+  assert.equal(looks.filter(({ route }) => route === "GET /a2a/leases").length, 3);
 });
 
 test("a worker whose key leases nothing fails", async () => {

@@ -205,6 +205,20 @@ test("the end of the lease aborts the task's signal, and no result is posted", a
   assert.deepEqual([fake.to(RESULT), fake.to(RELEASE)], [[], []]);
 });
 
+test("heartbeats begin soon, and go on while a result waits to be posted", async () => {
+  const lease = { lease_id: "lease 1", attempt: 1, work_timeout_ms: 20 };
+  const fake = await fakeWith(leases(row("1", { lease })));
+  const waits = Array.from({ length: 50 }, () => refusal(503, "unavailable"));
+  fake.on(RESULT, ...waits, POSTED);
+
+  const running = work(fake, () => new Promise(() => {}), { heartbeat: 2, resumeAfter: 100 });
+  await fake.arrived(RESULT, 51);
+  await running.stop();
+
+  const [first, last] = [fake.to(RESULT)[0]!, fake.to(RESULT)[50]!].map((one) => fake.requests.indexOf(one));
+  assert.ok(fake.requests.slice(first, last).filter(({ route }) => route === BEAT).length > 2);
+});
+
 test("the work timeout ends the handler, and is the error of the task", async () => {
   const lease = { lease_id: "lease 1", attempt: 1, work_timeout_ms: 20 };
   const fake = await fakeWith(leases(row("1", { lease })));
@@ -222,4 +236,7 @@ test("the options of a worker are checked", async () => {
   assert.throws(() => fake.hub().worker({ concurrency: 0 }, () => {}), RangeError);
   assert.throws(() => fake.hub().worker({ concurrency: 2, batch: 1 }, () => {}), RangeError);
   assert.throws(() => fake.hub().worker({ wait: 60_000 }, () => {}), RangeError);
+  assert.throws(() => fake.hub().worker({ heartbeat: 0 }, () => {}), RangeError);
+  assert.throws(() => fake.hub().worker({ heartbeat: 10, resumeAfter: 10 }, () => {}), RangeError);
+  assert.throws(() => fake.hub().worker({ resumeAttempts: 0 }, () => {}), RangeError);
 });

@@ -33,6 +33,12 @@ class Cast:
         own = {"A2A_URL": self.hub.url, "A2A_API_KEY": self.keys[name], "AGENTS": json.dumps(agents)}
         return {**os.environ, **own}
 
+    def get(self, name: str, path: str) -> Any:
+        """Return the hub's JSON at a path, as the agent or the operator reads it."""
+        headers = {"Authorization": f"Bearer {self.keys[name]}"}
+        with httpx.Client(base_url=self.hub.url, headers=headers, timeout=PATIENCE, trust_env=False) as client:
+            return client.get(path).raise_for_status().json()
+
     def post(self, name: str, path: str, **body: object) -> Any:
         """Send a request as the agent, or as the operator, and return the JSON of its answer."""
         headers = {"Authorization": f"Bearer {self.keys[name]}"}

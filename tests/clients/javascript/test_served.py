@@ -8,6 +8,7 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -30,7 +31,8 @@ EXAMPLES = dict(
 SLOW = """
 import { Hub } from "a2a-hub-client";
 const hub = new Hub();
-hub.worker({ heartbeat: 100, wait: 200, grace: Number(process.env.GRACE), resume: process.env.RESUME }, (task) => {
+const { GRACE, RESUME } = process.env;
+hub.worker({ heartbeat: 100, resumeAfter: 400, wait: 200, grace: Number(GRACE), resume: RESUME }, (task) => {
   console.log(`begun ${task.attempt}`);
   return process.env.ANSWER || new Promise(() => {});
 });
@@ -119,6 +121,11 @@ def test_the_first_worker_prints_what_its_page_shows(cast: Cast, package: tuple[
     assert f"```text\n{printed}```\n" in FIRST_WORKER
 
 
+def is_beating(held: Mapping[str, Any]) -> bool:
+    """Whether the holder of a lease has sent a heartbeat."""
+    return bool(held["last_seen_at_ms"] > held["leased_at_ms"])
+
+
 def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], project: Path) -> None:
     node, _ = package
     environment = {**cast.environment("bob"), "GRACE": "50", "RESUME": "none"}
@@ -140,7 +147,7 @@ def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, package: tuple[st
 
     with started([node, "result.mjs"], project, cast.environment("alice")) as (sender, output):
         with started([node, "slow.mjs"], project, environment) as (worker, _):
-            wait_until(lambda: "begun 1" in output.read_text())
+            wait_until(lambda: any(is_beating(held) for held in cast.get("bob", "/a2a/leases")["leases"]))
             worker.kill()
             worker.wait(PATIENCE)
         with started([node, "slow.mjs"], project, answering) as (other, _):

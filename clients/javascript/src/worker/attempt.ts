@@ -8,6 +8,7 @@ import { Conclusion, conclusionOf, WorkerTask, type Handler } from "./task.js";
 import type { Turns } from "./turns.js";
 
 const TIMED_OUT = "Task timed out"; // the hub's text for a work timeout
+const FIRST = 0.1; // of the interval of heartbeats passes before the first one
 const POSTED_WITHIN = 1000; // milliseconds by which a handler is stopped before the hub's limit
 const LONGEST_MESSAGE = 5000; // characters of an error message
 
@@ -149,14 +150,16 @@ export class Attempt {
     return "released";
   }
 
+  /** Send heartbeats until the hub has the outcome. The first one comes soon, and shows that the holder sends some. */
   async #beat(): Promise<void> {
     const { signal } = this.#done;
-    while (!signal.aborted && !this.#ending.signal.aborted) {
+    for (let pause = FIRST * this.at.heartbeat; !signal.aborted; pause = this.at.heartbeat) {
       try {
-        await sleep(this.at.heartbeat, signal);
+        await sleep(pause, signal);
         await this.#speech.beat(signal);
       } catch (error) {
-        if (error instanceof RefusedError && error.isLeaseEnded) this.#abort("lease_ended", error.message);
+        if (!(error instanceof RefusedError) || !error.isLeaseEnded) continue;
+        return this.#abort("lease_ended", error.message);
       }
     }
   }

@@ -61,10 +61,10 @@ export class Engine {
 
   /** Lease tasks until the worker stops, first those of crashed workers. */
   async #lease(): Promise<void> {
-    const { batch, wait, log, resume, resumeAfter: silence } = this.options;
+    const { batch, wait, log, resume, resumeAfter: silence, resumeAttempts: attempts } = this.options;
     const { stopping } = this.stops;
     const abandon = this.#abandon.signal;
-    const orphans = new Orphans(this.api, { resume, silence, stopping, abandon, log });
+    const orphans = new Orphans(this.api, { resume, silence, attempts, stopping, abandon, log });
     const receiver = new Receiver(this.api, { wait, stopping, abandon, log });
     while (!stopping.aborted) {
       await orphans.look();

@@ -5,11 +5,15 @@ import { pages } from "../paging.js";
 import type { HeldRow } from "../wire.js";
 import { leasedOf, type Leased } from "./leases.js";
 
+const LOOK_AGAIN = 5000; // milliseconds after which an orphan that was not taken over yet is looked at again
+
 export interface OrphanOptions {
   /** Which leases are taken over. `idempotent` leaves tasks alone whose work must not be done twice. */
   resume: "all" | "idempotent" | "none";
   /** The milliseconds for which a live worker is never silent. */
   silence: number;
+  /** A task that was leased so many times is left to an operator. */
+  attempts: number;
   stopping: AbortSignal;
   abandon: AbortSignal;
   log: (line: string) => void;
@@ -18,15 +22,18 @@ export interface OrphanOptions {
 /**
  * The leases that workers of the same agent left behind when they crashed.
  *
- * Several workers of one agent may run at once, and a lease does not say which of them holds it. A live worker sends
- * heartbeats, so a lease is an orphan when its time of the last heartbeat stands still. The worker looks twice and
- * compares; no clock of another machine counts.
+ * Several workers of one agent may run at once, and a lease does not say which of them holds it. A holder that has sent
+ * a heartbeat is a worker, and sends more. Its lease is an orphan when its time of the last heartbeat stands still. The
+ * worker looks twice and compares; no clock of another machine counts. A holder without any heartbeat keeps its lease.
+ *
+ * A hub that does not answer takes no heartbeats. So the silence begins anew after each request that failed or was slow.
  *
  * To take an orphan over, the worker releases it and leases the task anew. A holder that was only slow then learns that
  * its lease has ended. Of two workers that take over at once, one gets the task.
  */
 export class Orphans {
-  readonly #suspects = new Map<string, number>(); // the time of the last heartbeat, by lease id
+  #suspects = new Map<string, number>(); // the time of the last heartbeat, by lease id
+  #since: number | undefined; // when the silence of the suspects began
   #ripe: HeldRow[] = []; // leases to take over
   #lookAt: number;
 
@@ -40,15 +47,15 @@ export class Orphans {
   /** Look at the agent's leases if it is time to. Call this before the first receive, and again now and then. */
   async look(): Promise<void> {
     if (performance.now() < this.#lookAt) return;
-    const isFirst = this.#lookAt === 0;
     this.#lookAt = Infinity;
     const held = await this.#held();
-    if (!isFirst) {
-      this.#ripe = held.filter((row) => this.#suspects.get(row.lease_id) === row.last_seen_at_ms);
-      return;
+    if (this.#since === undefined) {
+      this.#begin(held.filter((row) => this.#isRepeatable(row) && row.last_seen_at_ms > row.leased_at_ms));
+    } else if (this.api.troubledAt > this.#since) {
+      this.#begin(held.filter((row) => this.#suspects.has(row.lease_id)));
+    } else {
+      this.#judge(held);
     }
-    for (const row of held) if (this.#isRepeatable(row)) this.#suspects.set(row.lease_id, row.last_seen_at_ms);
-    if (this.#suspects.size > 0) this.#lookAt = performance.now() + this.options.silence;
   }
 
   /** Take over the oldest orphan. Return undefined without one. */
@@ -58,6 +65,22 @@ export class Orphans {
       if (leased) return leased;
     }
     return undefined;
+  }
+
+  /** Let the silence of these leases begin. */
+  #begin(suspects: HeldRow[]): void {
+    this.#suspects = seen(suspects);
+    this.#ripe = [];
+    this.#since = performance.now();
+    if (suspects.length > 0) this.#lookAt = this.#since + this.options.silence;
+  }
+
+  /** Keep the leases whose heartbeats stood still. They are looked at again if they are not taken over soon. */
+  #judge(held: HeldRow[]): void {
+    const silent = held.filter((row) => this.#suspects.get(row.lease_id) === row.last_seen_at_ms);
+    this.#ripe = silent.filter((row) => this.#mayRepeat(row));
+    this.#suspects = seen(this.#ripe);
+    if (this.#ripe.length > 0) this.#lookAt = performance.now() + LOOK_AGAIN;
   }
 
   /** Release the lease and lease its task. Undefined: the task ended, or another worker has it. */
@@ -92,4 +115,16 @@ export class Orphans {
   #isRepeatable({ task }: HeldRow): boolean {
     return this.options.resume === "all" || task.idempotency?.duplicate_safety === "idempotent";
   }
+
+  /** Whether the task was not leased too often. Otherwise log that it is left to an operator. */
+  #mayRepeat({ task, attempt, lease_id }: HeldRow): boolean {
+    if (attempt < this.options.attempts) return true;
+    this.options.log(`task ${task.id}: not taken over: it was leased ${attempt} times. Lease ${lease_id} is left.`);
+    return false;
+  }
+}
+
+/** The time of the last heartbeat, by lease id. */
+function seen(held: HeldRow[]): Map<string, number> {
+  return new Map(held.map((row) => [row.lease_id, row.last_seen_at_ms]));
 }

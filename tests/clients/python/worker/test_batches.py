@@ -117,8 +117,8 @@ def test_ctrl_c_releases_the_tasks_of_the_batch_that_were_not_begun(desk, tasks)
 def test_the_duration_of_a_task_ends_with_its_program(desk, tasks, monkeypatch):
     answer, hours = batches.BatchingClient.answer, []
 
-    def answer_an_hour_later(hub, leased, result):
-        answer(hub, leased, result)
+    def answer_an_hour_later(hub, leased, result, meanwhile):
+        answer(hub, leased, result, meanwhile)
         hours.append(3600)
 
     monkeypatch.setattr(batches.BatchingClient, "answer", answer_an_hour_later)

@@ -59,6 +59,8 @@ def test_a_crashed_worker_s_lease_is_resumed_and_a_live_one_is_not(fake):
         dead, live = (alice.send("bob", text) for text in ("dead", "live"))
         (left,) = bob.receive(wait=0).leases
         (held,) = bob.receive(wait=0).leases
+        fake.pass_time(timedelta(milliseconds=1))
+        bob.heartbeat(left.task.id, lease_id=left.lease.id)
         stop = threading.Event()
 
         def beat():
@@ -69,7 +71,7 @@ def test_a_crashed_worker_s_lease_is_resumed_and_a_live_one_is_not(fake):
         beating = threading.Thread(target=beat)
         beating.start()
 
-        @bob.worker(heartbeat=1, resume_after=2)
+        @bob.worker(heartbeat=1, resume="all", resume_after=2)
         def handle(task):
             return f"attempt {task.attempt}"
 

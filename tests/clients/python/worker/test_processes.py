@@ -30,7 +30,7 @@ from a2a_hub_client import AsyncHub, Hub
 logging.basicConfig(level=logging.INFO)
 hub = Hub()
 {handle}
-hub.worker(heartbeat=0.2, resume_after=0.6, grace=60)(handle)
+hub.worker(heartbeat=0.2, resume="all", resume_after=0.6, grace=60)(handle)
 hub.run()
 """
 FOR_ASYNCIO = FOR_THREADS.replace("hub = Hub()", "hub = AsyncHub()").replace("hub.run()", "asyncio.run(hub.run())")

@@ -36,7 +36,7 @@ class Work:
             try:
                 for leased in self.hub.receive(uuid4(), most=1, wait=0):
                     self.hub.heartbeat(leased)
-                    self.hub.answer(leased, TaskResult(text="done"))
+                    self.hub.answer(leased, TaskResult(text="done"), lambda: None)
             except HubError as error:
                 self.refused.append(f"{type(error).__name__}: {error}")
                 return

@@ -29,7 +29,7 @@ def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):
         assert leased is not None
         hub.heartbeat(leased)
         hub.update(leased, [{"message": "half"}], uuid4())
-        hub.answer(leased, TaskResult(text="done"))
+        hub.answer(leased, TaskResult(text="done"), lambda: None)
 
         assert Task.objects.get(pk=task.pk).state == Task.State.RESOLVED
         assert SpentNonce.objects.count() == 4

@@ -9,7 +9,7 @@ from typing import TypeVar
 from a2a_hub_client._sync.connection import Connection
 from a2a_hub_client.retry import Duration, seconds
 from a2a_hub_client.worker.functions import FunctionSettings, Handler
-from a2a_hub_client.worker.orphans import Resume
+from a2a_hub_client.worker.orphans import Resume, Resuming
 from a2a_hub_client.worker.running import Running, WorkerSettings
 
 AnyHandler = TypeVar("AnyHandler", bound=Handler)
@@ -28,8 +28,9 @@ class Handling(Connection):
         batch: int | None = None,
         heartbeat: Duration = 10.0,
         grace: Duration = 10.0,
-        resume: Resume = "all",
+        resume: Resume = "idempotent",
         resume_after: Duration | None = None,
+        resume_attempts: int = 5,
         show_traceback: bool = False,
     ) -> Callable[[AnyHandler], AnyHandler]:
         """Let the decorated function handle each task that `run` leases.
@@ -42,9 +43,11 @@ class Handling(Connection):
         heartbeat is sent every ``heartbeat``. When the worker stops, running handlers have ``grace`` to finish, and
         another after ``task.cancelled`` is set.
 
-        ``resume`` says which leases of crashed workers `run` takes over: "all", "idempotent" for tasks whose sender
-        allows them to be done twice, or "none". A worker counts as crashed when its heartbeats stand still for
-        ``resume_after``, None for three heartbeats. It must be longer than the heartbeat of each worker of the agent.
+        ``resume`` says which leases of crashed workers `run` takes over: "idempotent" for tasks whose sender allows
+        them to be done twice, "all", or "none". A worker counts as crashed when its heartbeats stand still for
+        ``resume_after``. It must be longer than the heartbeat of each worker of the agent. None is at least 30 seconds,
+        and at least three heartbeats and 15 seconds. A holder that never sent a heartbeat keeps its lease. A task that
+        was leased ``resume_attempts`` times is left to an operator.
 
         Raises `ValueError` for settings that make no sense, and if the client has a handler already.
         """
@@ -59,8 +62,11 @@ class Handling(Connection):
                 function=function,
                 concurrency=concurrency,
                 batch=batch,
-                resume=resume,
-                resume_after=None if resume_after is None else seconds(resume_after),
+                resuming=Resuming(
+                    which=resume,
+                    after=None if resume_after is None else seconds(resume_after),
+                    attempts=resume_attempts,
+                ),
             )
             return handler
 

@@ -48,6 +48,7 @@ def update(tables: Tables, caller: Party, row: TaskRow, body: Json) -> Json:
     updates: Sequence[Json] = body.get("updates") or []
     if not updates:
         raise invalid(updates="must have at least 1 entries")
+    lease.seen = tables.now()
     for one in updates:
         _update(tables, row, lease, one)
     answer = {"task_id": row.id, "seq": len(row.events), "turn": row.turn}

@@ -203,12 +203,18 @@ class Attempt:
         Return the posted answer, None if the hub was given up.
         """
         try:
-            return answer if self._speech.insist(lambda: self._hub.answer(self.leased, answer)) else None
+            return (
+                answer
+                if self._speech.insist(lambda: self._hub.answer(self.leased, answer, self._speech.beat))
+                else None
+            )
         except LEASE_ENDED:
             raise
         except RefusedError as error:
             refused = TaskResult(error_message=f"the hub refused the result: {error}")
-        return refused if self._speech.insist(lambda: self._hub.answer(self.leased, refused)) else None
+        return (
+            refused if self._speech.insist(lambda: self._hub.answer(self.leased, refused, self._speech.beat)) else None
+        )
 
     def _release(self, reason: str) -> AttemptOutcome:
         try:

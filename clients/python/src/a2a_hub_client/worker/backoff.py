@@ -18,12 +18,18 @@ def pause(backoff: Backoff, error: HubError) -> float:
 
 
 def insist(
-    request: Callable[[], object], *, abandon: threading.Event, on_trouble: Callable[[HubError], object]
+    request: Callable[[], object],
+    *,
+    abandon: threading.Event,
+    on_trouble: Callable[[HubError], object],
+    rest: Callable[[float], bool] | None = None,
 ) -> bool:
     """Send ``request``, and repeat it until it succeeds. Return False if ``abandon`` is set before that.
 
-    ``on_trouble`` is called with the first failure. Errors that repeating cannot mend are raised.
+    ``on_trouble`` is called with the first failure. Errors that repeating cannot mend are raised. ``rest`` waits so
+    many seconds, and returns whether ``abandon`` is set; None: it only waits.
     """
+    rest = rest or abandon.wait
     backoff = Backoff(PAUSES)
     first = True
     while True:
@@ -33,7 +39,7 @@ def insist(
             if first:
                 on_trouble(error)
             first = False
-            if abandon.wait(pause(backoff, error)):
+            if rest(pause(backoff, error)):
                 return False
         else:
             return True

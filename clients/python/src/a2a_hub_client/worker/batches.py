@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -17,6 +17,7 @@ from a2a_hub_client.worker.client import Line, WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 
 MOST = 100  # tasks or results of one request; the hub takes no more
+WAIT = 0.5  # seconds
 RESULT_BYTES = 800_000  # of JSON in one request, well below the default body limit of a hub
 
 
@@ -41,7 +42,7 @@ class BatchingClient(WorkerClient):
         with self._lock:
             return time.monotonic() - self._pending[0].since if self._pending else 0.0
 
-    def answer(self, leased: LeasedTask, answer: TaskResult) -> None:
+    def answer(self, leased: LeasedTask, answer: TaskResult, meanwhile: Callable[[], object]) -> None:
         """Post the result with the next batch, and return once the hub has it. Raises the error of this result."""
         posting = _Posting(answer.body(leased))
         with self._lock:
@@ -50,8 +51,10 @@ class BatchingClient(WorkerClient):
             else:
                 self._pending.append(posting)
                 self.changed.set()
+        while not posting.is_decided():
+            meanwhile()
         if posting.is_alone():
-            super().answer(leased, answer)
+            super().answer(leased, answer, meanwhile)
 
     def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
         """Post the pending results, then lease the oldest tasks, at most ``most``. Raises as `WorkerClient.receive`.
@@ -132,9 +135,12 @@ class _Posting:
         self._error, self._is_alone = error, alone
         self._decided.set()
 
+    def is_decided(self) -> bool:
+        """Wait for the decision, but only briefly. Return whether it was made."""
+        return self._decided.wait(WAIT)
+
     def is_alone(self) -> bool:
-        """Wait for the decision, and raise its error. Return whether the result needs a request of its own."""
-        self._decided.wait()
+        """Return whether the result needs a request of its own, once it is decided. Raises the error of its result."""
         if self._error is not None:
             raise self._error
         return self._is_alone

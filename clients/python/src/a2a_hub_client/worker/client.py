@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
 import msgspec
 
 from a2a_hub_client import refusals
+from a2a_hub_client._calls import work
 from a2a_hub_client._calls.call import Call, get, path, post
-from a2a_hub_client.errors import AttemptSpentError
+from a2a_hub_client.errors import AttemptSpentError, NotNowError
+from a2a_hub_client.models.tasks import HeldLease
 from a2a_hub_client.retry import Retry
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 
 T = TypeVar("T")
-PAGE = 100  # messages or leases of one request
+PAGE = 100  # messages of one request
+SLOW = 5.0  # seconds of an answer, beside the wait of a long poll
 ONCE = Retry(patience=0)  # the worker repeats requests itself: longer than a client would, and until it is stopped
 # The hub's errors once a lease is no longer live: the task was answered, requeued, cancelled or expired.
 LEASE_ENDED = (
@@ -50,6 +54,7 @@ class WorkerClient:
         self._line = line
         self.url = line.url
         self.changed = threading.Event()  # set when a result becomes pending
+        self.troubled_at = float("-inf")  # by the monotonic clock: the last time that a request failed or was slow
 
     @property
     def pending(self) -> int:
@@ -83,13 +88,13 @@ class WorkerClient:
         """Lease this task, before older ones. A repeat gets the same lease while it is live."""
         return LeasedTask.of(self._post(of_task(task_id, "lease"), {"attempt_id": str(attempt_id)}))
 
-    def leases(self) -> list[dict[str, Any]]:
+    def leases(self) -> list[HeldLease]:
         """Return all live leases of the agent, oldest first, also those of other workers."""
-        leases: list[dict[str, Any]] = []
-        page: dict[str, Any] = {"next_cursor": ""}
-        while page["next_cursor"] is not None:
-            page = self._get("/a2a/leases", limit=PAGE, cursor=page["next_cursor"] or None)
-            leases += page["leases"]
+        page = self._perform(work.leases())
+        leases = page.items
+        while page.next_cursor is not None:
+            page = self._perform(work.leases(page.next_cursor))
+            leases += page.items
         return leases
 
     def conversation(self, leased: LeasedTask, *, after: int | None = 0) -> list[dict[str, Any]]:
@@ -111,8 +116,11 @@ class WorkerClient:
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
         return int(self._post(of_task(leased.id, "updates"), body).get("turn", leased.turn))
 
-    def answer(self, leased: LeasedTask, answer: TaskResult) -> None:
-        """Post the result under the lease. Repeating the call changes nothing."""
+    def answer(self, leased: LeasedTask, answer: TaskResult, meanwhile: Callable[[], object]) -> None:
+        """Post the result under the lease. Repeating the call changes nothing.
+
+        ``meanwhile`` is called again and again while the result waits to be posted.
+        """
         self._post("/a2a/results", answer.body(leased))
 
     def release(self, leased: LeasedTask, reason: str) -> None:
@@ -130,10 +138,21 @@ class WorkerClient:
         """Let no result wait to be posted from now on."""
 
     def _get(self, target: str, **query: str | int | None) -> Any:
-        return self._line.perform(get(target, msgspec.json.decode, wait=0, **query), retry=ONCE)
+        return self._perform(get(target, msgspec.json.decode, wait=0, **query))
 
     def _post(self, target: str, body: Mapping[str, Any], *, wait: float = 0.0) -> Any:
-        return self._line.perform(post(target, body, msgspec.json.decode, wait=wait), retry=ONCE)
+        return self._perform(post(target, body, msgspec.json.decode, wait=wait))
+
+    def _perform(self, call: Call[T]) -> T:
+        began_at = time.monotonic()
+        try:
+            answer = self._line.perform(call, retry=ONCE)
+        except (NotNowError, refusals.ForbiddenError):
+            self.troubled_at = time.monotonic()
+            raise
+        if time.monotonic() - began_at > call.wait + SLOW:
+            self.troubled_at = time.monotonic()
+        return answer
 
 
 def of_task(task_id: str, what: str) -> str:

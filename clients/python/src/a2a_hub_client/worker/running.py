@@ -8,7 +8,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import httpx
@@ -18,7 +18,7 @@ from a2a_hub_client.retry import Retry
 from a2a_hub_client.worker.batches import BatchingClient
 from a2a_hub_client.worker.client import Line
 from a2a_hub_client.worker.functions import Functions, FunctionSettings
-from a2a_hub_client.worker.orphans import Resume
+from a2a_hub_client.worker.orphans import Resuming
 from a2a_hub_client.worker.stop_signals import STOP_SIGNALS
 from a2a_hub_client.worker.worker import Worker
 
@@ -40,8 +40,7 @@ class WorkerSettings:
     function: FunctionSettings
     concurrency: int = 1
     batch: int | None = None
-    resume: Resume = "all"
-    resume_after: float | None = None
+    resuming: Resuming = field(default_factory=Resuming)
 
     def __post_init__(self) -> None:
         """Raise `ValueError` for a setting that makes no sense."""
@@ -51,8 +50,7 @@ class WorkerSettings:
             raise ValueError("batch must be at least concurrency, or the worker never does so much at once")
         if self.function.heartbeat <= 0 or self.function.grace < 0:
             raise ValueError("heartbeat must be positive, and grace at least 0")
-        if self.resume_after is not None and self.resume_after <= self.function.heartbeat:
-            raise ValueError("resume_after must be longer than the heartbeat, or it takes the tasks of live workers")
+        self.resuming.silence(self.function.heartbeat)
 
     def worker(self, line: Line, *, max_tasks: int | None, loop: asyncio.AbstractEventLoop | None = None) -> Worker:
         """Return a worker that has not begun."""
@@ -63,8 +61,7 @@ class WorkerSettings:
             concurrency=self.concurrency,
             batch=self.batch or self.concurrency,
             max_tasks=max_tasks,
-            resume=self.resume,
-            resume_after=self.resume_after,
+            resuming=self.resuming,
             say=log.info,
         )
 

@@ -16,6 +16,9 @@ from a2a_hub_client.worker.client import LEASE_ENDED, WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask
 from a2a_hub_client.worker.updates import Updates
 
+FIRST = 0.9  # of a heartbeat's interval is left out before the first one, which shows that the holder sends some
+BEAT_EVERY = 0.5  # seconds between the looks whether a heartbeat is due, while a request waits to be repeated
+
 
 class Speech:
     """Posts the updates of a job under the lease, each once and in order."""
@@ -51,7 +54,7 @@ class Speech:
         self._unposted: Sequence[Mapping[str, Any]] = ()
         self._batch_id = uuid4()  # new for each batch
         self._backoff = Backoff(PAUSES)
-        self._heard_at = time.monotonic()
+        self._heard_at = time.monotonic() - FIRST * heartbeat
         self._quiet_until = 0.0
 
     def speak(self) -> None:
@@ -98,8 +101,29 @@ class Speech:
                 return False
 
     def insist(self, request: Callable[[], object]) -> bool:
-        """Send ``request``, and repeat it until it succeeds. False: the hub was given up."""
-        return insist(request, abandon=self._abandon, on_trouble=self._trouble)
+        """Send ``request``, and repeat it until it succeeds, with heartbeats meanwhile. False: the hub was given up."""
+        return insist(request, abandon=self._abandon, on_trouble=self._trouble, rest=self._rest)
+
+    def beat(self) -> None:
+        """Send a heartbeat if it is due, and ignore its refusal: another request of the attempt shows the problem."""
+        now = time.monotonic()
+        if now < self._quiet_until or now - self._heard_at < self._heartbeat:
+            return
+        try:
+            self._hub.heartbeat(self._leased)
+        except (NotNowError, ForbiddenError) as error:
+            self._quiet_until = now + pause(self._backoff, error)
+        except RefusedError:
+            self._heard_at = now
+        else:
+            self._heard_at = now
+
+    def _rest(self, seconds: float) -> bool:
+        """Wait, with heartbeats; return whether the hub was given up."""
+        ends_at = time.monotonic() + seconds
+        while (left := ends_at - time.monotonic()) > 0 and not self._abandon.wait(min(left, BEAT_EVERY)):
+            self.beat()
+        return self._abandon.is_set()
 
     def _gather(self) -> None:
         """Take the next batch of updates from the job, once the hub has the last batch."""

@@ -13,7 +13,7 @@ from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.identity import foreign_key, is_called
 from a2a_hub_client.worker.job import Work
 from a2a_hub_client.worker.leased_task import LeasedTask
-from a2a_hub_client.worker.orphans import Orphans, Resume
+from a2a_hub_client.worker.orphans import Orphans, Resuming
 from a2a_hub_client.worker.receiving import POLL, Receiving
 from a2a_hub_client.worker.stop_signals import StopSignals
 from a2a_hub_client.worker.turns import Turn
@@ -24,7 +24,6 @@ LINGER = 0.5  # seconds that a result waits at most for others
 START_FAILURES = 3  # in a row, after which the worker gives up
 TO_REPORT = 10.0  # seconds to post outcomes to the hub once the jobs were stopped
 TO_REPORT_AT_ONCE = 2.0
-SILENT_HEARTBEATS = 3  # a worker that has sent none for so many intervals has ended
 
 
 class Worker:
@@ -43,14 +42,13 @@ class Worker:
         concurrency: int = 1,
         batch: int | None = None,
         max_tasks: int | None = None,
-        resume: Resume = "all",
-        resume_after: float | None = None,
+        resuming: Resuming | None = None,
         say: Callable[[str], object],
     ) -> None:
         """``name`` None: the key's agent. ``max_tasks`` None: work until a signal.
 
-        Tasks whose job could not be started do not count. ``resume`` says which leases of crashed workers it takes
-        over, ``resume_after`` seconds of silence; None: after `SILENT_HEARTBEATS` intervals.
+        Tasks whose job could not be started do not count. ``resuming`` says which leases of crashed workers it takes
+        over, None: as `Resuming` does by default.
         """
         self._hub = hub
         self._name = name
@@ -70,9 +68,13 @@ class Worker:
         self._failure: str | None = None
         self.is_wrong_usage = False  # whether it failed because the key is not that of its agent
         self._receiving = Receiving(hub, stopping=self._stopping, abandon=self._abandon, say=say)
-        silence = SILENT_HEARTBEATS * work.heartbeat if resume_after is None else resume_after
         self._orphans = Orphans(
-            hub, which=resume, silence=silence, stopping=self._stopping, abandon=self._abandon, say=say
+            hub,
+            resuming or Resuming(),
+            heartbeat=work.heartbeat,
+            stopping=self._stopping,
+            abandon=self._abandon,
+            say=say,
         )
 
     def run(self) -> str | None:

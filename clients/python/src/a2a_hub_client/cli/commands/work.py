@@ -104,7 +104,11 @@ Control = Annotated[
     Protocol, typer.Option("--protocol", help="lines: CMD may write control lines, to ask, send artifacts and refuse.")
 ]
 TakenOver = Annotated[
-    Resume, typer.Option("--resume", help="The leases of a crashed worker to take over, after 3 silent heartbeats.")
+    Resume,
+    typer.Option(
+        "--resume",
+        help="The leases of crashed workers to take over; idempotent: of tasks whose sender lets them be done twice.",
+    ),
 ]
 
 
@@ -122,7 +126,7 @@ def work(
     result: Annotated[Kept, typer.Option("--result", help="Post the last line of the output or all.")] = Kept.LAST,
     messages: Posted = Messages.ALL,
     protocol: Control = Protocol.PLAIN,
-    resume: TakenOver = Resume.ALL,
+    resume: TakenOver = Resume.IDEMPOTENT,
 ) -> None:
     """Lease the tasks of an agent, and run CMD once per task.
 
@@ -138,6 +142,7 @@ def work(
     The work timeout of the task, the end of the lease and Ctrl-C stop CMD and all processes that it started. The
     command exits with 0 if it holds no lease any more.
     """
+    from a2a_hub_client.worker.orphans import Resuming
     from a2a_hub_client.worker.programs import ProgramSettings
 
     if once and max_tasks is not None:
@@ -160,7 +165,7 @@ def work(
         concurrency=_concurrency(concurrency, batch),
         batch=batch,
         max_tasks=1 if once else max_tasks,
-        resume=resume.value,
+        resuming=Resuming(which=resume.value),
     )
 
 
