@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import enum
+import json
+import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -12,6 +14,8 @@ import typer
 
 from a2a_hub_client.cli import tables
 from a2a_hub_client.cli.tables import Column
+
+_BEYOND_ASCII = re.compile(r"[^\n -~]")
 
 
 class Output(str, enum.Enum):
@@ -63,9 +67,10 @@ class Printer:
             self.note(none)
 
     def document(self, value: Any) -> None:
-        """Print a value as JSON, on one line for ``jsonl``."""
+        """Print a value as JSON, on one line for ``jsonl``. Characters that control a terminal are escaped in it."""
         encoded = msgspec.json.encode(value)
-        typer.echo(encoded if self.output is Output.JSONL else msgspec.json.format(encoded, indent=2))
+        text = encoded if self.output is Output.JSONL else msgspec.json.format(encoded, indent=2)
+        typer.echo(_BEYOND_ASCII.sub(_escaped, text.decode()).encode())
 
     def text(self, text: str) -> None:
         """Print lines for people."""
@@ -75,3 +80,7 @@ class Printer:
     def note(self, text: str) -> None:
         """Print a line that is no part of the answer, on stderr."""
         typer.echo(tables.printable(text), err=True)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -56,12 +57,20 @@ def is_terminal() -> bool:
 
 
 def printable(text: str) -> str:
-    """Return the text without control characters: a stranger may have written it, and a terminal obeys them."""
-    return "".join(char if char.isprintable() or char in "\n\t" else "\ufffd" for char in text)
+    """Return the text with escapes for characters that control a terminal or the direction of text.
+
+    A stranger may have written it.
+    """
+    return text if text.isprintable() else "".join(map(_shown, text))
+
+
+def _shown(char: str) -> str:
+    is_shown = char.isprintable() or char in "\n\t" or unicodedata.category(char) == "Zs"
+    return char if is_shown else char.encode("unicode_escape").decode()
 
 
 def on_one_line(text: str) -> str:
-    """Return the text on one line, without control characters."""
+    """Return the text on one line, with escapes as `printable`."""
     return printable(" ".join(text.split()))
 
 

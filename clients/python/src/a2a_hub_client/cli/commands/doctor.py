@@ -12,6 +12,7 @@ from a2a_hub_client.cli.checks import Finding
 from a2a_hub_client.cli.command import alone, command
 from a2a_hub_client.cli.failures import CommandError
 from a2a_hub_client.cli.session import Session
+from a2a_hub_client.cli.tables import on_one_line
 
 MARKS = {"ok": ("ok", "green"), "look": ("look", "yellow"), "bad": ("bad", "red")}
 
@@ -31,7 +32,9 @@ def doctor(
         findings.append({"check": finding.check, "mark": finding.mark, "text": finding.text})
         if session.printer.is_for_people:
             word, colour = MARKS[finding.mark]
-            typer.echo(f"{typer.style(word.ljust(4), fg=colour)}  {finding.check.ljust(8)}  {finding.text}")
+            typer.echo(
+                f"{typer.style(word.ljust(4), fg=colour)}  {finding.check.ljust(8)}  {on_one_line(finding.text)}"
+            )
     if not session.printer.is_for_people:
         session.printer.document({"findings": findings})
     if bad := sum(finding["mark"] == "bad" for finding in findings):

@@ -52,7 +52,7 @@ def login(
         me = session.read("/a2a/me")
         chosen = name or f"{urlsplit(context.url).netloc}/{owner_name(me)}"
         contexts.store(stored.with_context(chosen, context))
-    typer.echo(f"Logged in to {context.url} as {owner(me)}. The context is {chosen}, in {contexts.path()}.")
+    session.printer.text(f"Logged in to {context.url} as {owner(me)}. The context is {chosen}, in {contexts.path()}.")
 
 
 def _context(url: str, key_file: str | None, signing_key_file: str | None) -> Context:

@@ -17,6 +17,7 @@ from a2a_hub_client.cli.command import alone, command
 from a2a_hub_client.cli.contexts import Context
 from a2a_hub_client.cli.failures import FAILED, WRONG_USAGE, CommandError
 from a2a_hub_client.cli.session import Session
+from a2a_hub_client.cli.tables import on_one_line
 from a2a_hub_client.credentials import KEY, KeyFile
 
 MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
@@ -207,5 +208,5 @@ def _concurrency(wanted: int | None, batch: int | None) -> int:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ} {line}\n")
+    sys.stderr.write(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ} {on_one_line(line)}\n")
     sys.stderr.flush()
