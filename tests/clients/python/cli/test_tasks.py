@@ -170,7 +170,32 @@ def test_a_result_is_received_once_and_acknowledged(a2a, alice, bob):
     assert a2a("result", "list", "--delivered", by=alice).err == "No results.\n"
 
 
-def test_the_json_of_no_result_is_the_answer(a2a, alice):
-    nothing = a2a("result", "next", "-o", "json", by=alice)
+def test_the_json_of_no_result_is_the_answer_and_the_exit_code_that_of_the_table(a2a, alice, bob):
+    task = factories.sent_task(alice, bob)
 
-    assert (nothing.code, nothing.json["results"]) == (0, [])
+    none, nothing = (
+        a2a("result", "next", "-o", "json", by=alice),
+        a2a("result", "show", task.uuid, "-o", "json", by=bob),
+    )
+
+    assert (none.code, none.json["results"], none.err) == (1, [], "a2a: no result waits\n")
+    assert (nothing.code, nothing.json["result"]) == (1, None)
+    assert nothing.err == f"a2a: task {task.uuid} has no result yet\n"
+
+
+@pytest.mark.parametrize("deadline_ms", [2**63 - 1, 10**15])
+def test_a_task_with_a_far_deadline_is_shown_with_its_distance(a2a, alice, bob, deadline_ms):
+    task = factories.sent_task(alice, bob)
+    Task.objects.update(deadline_ms=deadline_ms)
+
+    shown = a2a("task", "show", task.uuid, by=alice)
+
+    assert dict(shown.rows)["deadline"].startswith("in ")
+
+
+@pytest.mark.parametrize("time", ["999999999999d", "9" * 400 + "d", "2999999d", "0001-01-01T00:00"])
+def test_a_deadline_that_no_calendar_has_is_wrong_usage(a2a, alice, time):
+    refused = a2a("task", "send", "bob", "x", "--deadline", time, by=alice)
+
+    assert refused.code == 2
+    assert "Invalid value for --deadline" in refused.err

@@ -15,20 +15,26 @@ def span(text: str) -> timedelta:
     """Read a span such as 90s, 5m, 2h or 1d12h. Raises `ValueError`."""
     if not _SPAN.fullmatch(text):
         raise ValueError(f'"{text}" is no length of time. Examples: 90s, 5m, 2h, 1d12h.')
-    return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)))
+    try:
+        return timedelta(seconds=sum(float(number) * _UNITS[unit] for number, unit in _PART.findall(text)))
+    except OverflowError:
+        raise ValueError(f'"{text}" is too long a time') from None
 
 
 def moment(text: str) -> datetime:
     """Read a time in ISO 8601, or a span from now on. Raises `ValueError`."""
-    if _SPAN.fullmatch(text):
-        return datetime.now(timezone.utc) + span(text)
+    found_span = span(text) if _SPAN.fullmatch(text) else None
     try:
+        if found_span is not None:
+            return datetime.now(timezone.utc) + found_span
         found = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        return found if found.tzinfo else found.astimezone()
+    except OverflowError:
+        raise ValueError(f'"{text}" is too far away') from None
     except ValueError:
         raise ValueError(
             f'"{text}" is no time. Examples: 2030-01-31T12:00:00Z, or 2h for two hours from now.'
         ) from None
-    return found if found.tzinfo else found.astimezone()
 
 
 def short(seconds: float) -> str:
@@ -50,8 +56,13 @@ def age(ms: int | None) -> str:
 
 
 def local(ms: int | None) -> str:
-    """Return an epoch time in milliseconds as local time, "" for None."""
-    return "" if ms is None else f"{datetime.fromtimestamp(ms / 1000, timezone.utc).astimezone():%Y-%m-%d %H:%M:%S}"
+    """Return an epoch time in milliseconds as local time, "" for None. A far one is told by its distance."""
+    if ms is None:
+        return ""
+    try:
+        return f"{datetime.fromtimestamp(ms / 1000, timezone.utc).astimezone():%Y-%m-%d %H:%M:%S}"
+    except (OverflowError, ValueError, OSError):
+        return age(ms)
 
 
 def is_past(ms: int) -> bool:

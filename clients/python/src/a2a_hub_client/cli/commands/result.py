@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, NoReturn
 from uuid import UUID, uuid4
 
 import typer
@@ -14,6 +14,7 @@ from a2a_hub_client.cli.failures import CommandError
 from a2a_hub_client.cli.ids import TaskId
 from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, reader, span, whole_id
 from a2a_hub_client.cli.session import Session
+from a2a_hub_client.cli.tables import Row
 
 LONGEST_WAIT = 50.0  # seconds of one request
 Wait = Annotated[str | None, typer.Option("--wait", metavar="SPAN", help="Wait so long for it, at most 50s.")]
@@ -49,8 +50,8 @@ def show(session: Session, task: TaskId, wait: Wait = None) -> None:
 
     task_id = ids.task(session, task)
     answer = session.ask(tasks.result(task_id, wait=_seconds(wait)))
-    if answer["result"] is None and session.printer.is_for_people:
-        raise CommandError(f"task {task_id} has no result yet")
+    if answer["result"] is None:
+        _end_without_result(session, answer, f"task {task_id} has no result yet")
     session.printer.details(answer, lambda: [("task", task_id), *result_pairs(answer["result"])])
 
 
@@ -72,6 +73,12 @@ def next_(
     call = work.drain(uuid4(), most=1, wait=_seconds(wait), ack=[] if ack is None else [ack])
     answer = session.ask(call)
     results = answer["results"]
-    if not results and session.printer.is_for_people:
-        raise CommandError("no result waits")
+    if not results:
+        _end_without_result(session, answer, "no result waits")
     session.printer.details(answer, lambda: [("task", results[0]["task_id"]), *result_pairs(results[0])])
+
+
+def _end_without_result(session: Session, answer: Row, why: str) -> NoReturn:
+    if not session.printer.is_for_people:
+        session.printer.document(answer)
+    raise CommandError(why)
