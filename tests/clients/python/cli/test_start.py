@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from a2a_hub_client.cli.lazy import COMMANDS
+from tests.support import factories
 from tests.support.terminals import MAIN
 
 pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
@@ -18,7 +19,7 @@ import sys
 try:
     {MAIN}
 finally:
-    print(sorted({{name.partition(".")[0] for name in sys.modules}}), file=sys.stderr)
+    print(sorted(name for name, module in sys.modules.items() if module is not None), file=sys.stderr)
 """
 
 
@@ -34,6 +35,19 @@ def test_help_imports_neither_http_nor_rich(words):
 
     assert "typer" in loaded
     assert [name for name in ("httpx", "rich", "platformdirs") if f"'{name}'" in loaded] == []
+
+
+@pytest.mark.parametrize("form", ["json", "jsonl", "table"])
+def test_a_command_that_talks_imports_no_more_than_it_needs(a2a, alice, bob, form):
+    task = factories.sent_task(alice, bob)
+    known = {"A2A_URL": a2a.url, "A2A_API_KEY": a2a.key(alice), "A2A_CONFIG": str(a2a.config)}
+
+    listed = run(LOADED, "task", "list", "-o", form, **known)
+
+    spared = ("a2a_hub_client.fake", "a2a_hub_client.worker", "asyncio", "httpx._main", "pydantic", "pygments", "rich")
+    assert str(task.uuid) in listed.stdout
+    assert "'httpx'" in listed.stderr
+    assert [name for name in spared if f"'{name}'" in listed.stderr] == []
 
 
 def test_the_help_of_the_root_imports_no_command():

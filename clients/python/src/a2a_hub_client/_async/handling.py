@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from a2a_hub_client._async.connection import AsyncConnection
 from a2a_hub_client.retry import Duration, seconds
-from a2a_hub_client.worker.functions import FunctionSettings, Handler
-from a2a_hub_client.worker.orphans import Resume, Resuming
-from a2a_hub_client.worker.running import AsyncRunning, WorkerSettings
 
-AnyHandler = TypeVar("AnyHandler", bound=Handler)
+if TYPE_CHECKING:
+    from a2a_hub_client.worker.functions import Handler
+    from a2a_hub_client.worker.orphans import Resume
+    from a2a_hub_client.worker.running import AsyncRunning, WorkerSettings
+
+AnyHandler = TypeVar("AnyHandler", bound="Handler")
 
 
 class AsyncHandling(AsyncConnection):
@@ -50,6 +52,10 @@ class AsyncHandling(AsyncConnection):
 
         Raises `ValueError` for settings that make no sense, and if the client has a handler already.
         """
+        from a2a_hub_client.worker.functions import FunctionSettings
+        from a2a_hub_client.worker.orphans import Resuming
+        from a2a_hub_client.worker.running import WorkerSettings
+
         if self._worker is not None:
             raise ValueError("this client has a handler already: an agent has one queue, so decide by task.kind")
 
@@ -78,6 +84,8 @@ class AsyncHandling(AsyncConnection):
         answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub did not get the outcome
         of a task. Raises `ValueError` without a handler.
         """
+        from a2a_hub_client.worker.running import AsyncRunning
+
         if self._worker is None:
             raise ValueError("this client has no handler: decorate a function with @hub.worker()")
         self._running = AsyncRunning(self._transport)

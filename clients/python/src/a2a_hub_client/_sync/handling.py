@@ -4,15 +4,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from a2a_hub_client._sync.connection import Connection
 from a2a_hub_client.retry import Duration, seconds
-from a2a_hub_client.worker.functions import FunctionSettings, Handler
-from a2a_hub_client.worker.orphans import Resume, Resuming
-from a2a_hub_client.worker.running import Running, WorkerSettings
 
-AnyHandler = TypeVar("AnyHandler", bound=Handler)
+if TYPE_CHECKING:
+    from a2a_hub_client.worker.functions import Handler
+    from a2a_hub_client.worker.orphans import Resume
+    from a2a_hub_client.worker.running import Running, WorkerSettings
+
+AnyHandler = TypeVar("AnyHandler", bound="Handler")
 
 
 class Handling(Connection):
@@ -51,6 +53,10 @@ class Handling(Connection):
 
         Raises `ValueError` for settings that make no sense, and if the client has a handler already.
         """
+        from a2a_hub_client.worker.functions import FunctionSettings
+        from a2a_hub_client.worker.orphans import Resuming
+        from a2a_hub_client.worker.running import WorkerSettings
+
         if self._worker is not None:
             raise ValueError("this client has a handler already: an agent has one queue, so decide by task.kind")
 
@@ -79,6 +85,8 @@ class Handling(Connection):
         answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub did not get the outcome
         of a task. Raises `ValueError` without a handler.
         """
+        from a2a_hub_client.worker.running import Running
+
         if self._worker is None:
             raise ValueError("this client has no handler: decorate a function with @hub.worker()")
         self._running = Running(self._transport)

@@ -7,6 +7,7 @@ import sys
 
 def main() -> None:
     """Run the command line with the arguments of this process."""
+    sys.modules["httpx._main"] = None  # type: ignore[assignment]  # httpx's own command line, which imports rich
     try:
         from a2a_hub_client.cli import app
     except ModuleNotFoundError as missing:
