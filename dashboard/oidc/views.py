@@ -6,16 +6,13 @@ from django.contrib.auth import login
 from django.core.exceptions import SuspiciousOperation
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from jwt.exceptions import PyJWTError
 from mozilla_django_oidc.views import OIDCAuthenticationCallbackView
-from requests.exceptions import RequestException
 
 from dashboard.base import passwords
+from dashboard.oidc.provider import UnusableAnswerError
 from dashboard.views import second_step
 from mailbox.verbs.people import second_factor, sign_ins
 from mailbox.verbs.people.sign_ins import Cause
-
-WRONG = (RequestException, SuspiciousOperation, PyJWTError, KeyError, ValueError)  # of what the provider sends
 
 _logger = logging.getLogger(__name__)
 
@@ -26,9 +23,9 @@ class Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # its pac
     def get(self, request: HttpRequest) -> HttpResponse:
         try:
             response: HttpResponse = super().get(request)
-        except WRONG as error:
-            _logger.warning("a sign-in by OpenID Connect failed: %s: %s", type(error).__name__, error)
-            return self.login_failure()
+        except (UnusableAnswerError, SuspiciousOperation) as error:
+            _logger.warning("a sign-in by OpenID Connect failed: %s", error)
+            return self._refused("failed")
         return response
 
     def login_success(self) -> HttpResponse:
@@ -41,5 +38,9 @@ class Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # its pac
         return HttpResponseRedirect(after)
 
     def login_failure(self) -> HttpResponse:
+        return self._refused("refused")
+
+    def _refused(self, why: str) -> HttpResponse:
+        """Send the person to the sign-in page, which has a sentence for ``refused`` and one for ``failed``."""
         sign_ins.refused("", Cause.PROVIDER, passwords.address_of(self.request))
-        return HttpResponseRedirect(f"{reverse('ops:sign-in')}?refused")
+        return HttpResponseRedirect(f"{reverse('ops:sign-in')}?{why}")

@@ -56,8 +56,7 @@ class SignIn(auth_views.LoginView):
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
         provider = settings.A2A_OIDC_NAME if settings.A2A_OIDC_ISSUER else ""
-        is_refused = "refused" in self.request.GET
-        own = {"provider": provider, "is_refused": is_refused}
+        own = {"provider": provider} | {f"is_{why}": why in self.request.GET for why in ("refused", "failed")}
         return {**super().get_context_data(**kwargs), **frame.look(self.request), **own}
 
     def _later(self, later: NotYetError) -> HttpResponse:

@@ -8,7 +8,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
@@ -21,6 +21,7 @@ from tests.support.hub import PATIENCE
 
 CLIENT, SECRET, KID = "the-hub", "secret-of-the-hub", "key-1"
 PERSON = {"sub": "1", "email": "ana@example.org", "email_verified": True, "groups": ["ops"]}
+DROPS = 500  # of a dripping answer, before its rest
 KEY, FOREIGN_KEY = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
 
 
@@ -33,7 +34,11 @@ class Provider:
         self.about: dict[str, Any] = {}  # what the claims about the person have beside or instead
         self.claims: dict[str, Any] = {}  # the same of the token
         self.key = KEY
-        self.fails = False
+        self.tokens: dict[str, Any] = {}  # tokens instead
+        self.status = 200
+        self.given: dict[str, bytes] = {}  # whole answers instead, by their paths
+        self.kinds: dict[str, str] = {}  # media types of answers other than JSON, by their paths
+        self.silent = self.dripping = ""  # the path of an answer that never begins, or ends after ten seconds
         self.asked: dict[str, str] = {}  # the parameters of the last sign-in
 
     def authorise(self, location: str) -> dict[str, str]:
@@ -51,7 +56,7 @@ class Provider:
         claims = {"iss": self.url, "aud": CLIENT, "sub": self.person["sub"], "iat": now, "exp": now + 60}
         claims |= {"nonce": self.asked["nonce"], **self.claims}
         signed = jwt.encode(claims, self.key, algorithm="RS256", headers={"kid": KID})
-        return {"access_token": "access", "token_type": "Bearer", "id_token": signed}
+        return {"access_token": "access", "token_type": "Bearer", "id_token": signed, **self.tokens}
 
     def answer(self, path: str, given: dict[str, list[str]]) -> object:
         if path == "/token":
@@ -63,16 +68,25 @@ class Provider:
 
 @contextmanager
 def running() -> Iterator[Provider]:
-    provider = Provider()
+    provider, never = Provider(), threading.Event()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
-            answer = json.dumps(provider.answer(urlsplit(self.path).path, parse_qs(body))).encode()
-            self.send_response(500 if provider.fails else 200)
-            self.send_header("Content-Type", "application/json")
+            path = urlsplit(self.path).path
+            if path == provider.silent:
+                self.connection.settimeout(PATIENCE)
+                self.connection.recv(1)  # until the hub hangs up
+                return
+            answer = provider.given.get(path) or json.dumps(provider.answer(path, parse_qs(body))).encode()
+            self.send_response(provider.status)
+            self.send_header("Content-Type", provider.kinds.get(path, "application/json"))
             self.end_headers()
-            self.wfile.write(answer)
+            with suppress(ConnectionError):
+                for _ in range(DROPS if path == provider.dripping else 0):
+                    self.wfile.write(b" ")
+                    never.wait(0.02)
+                self.wfile.write(answer)
 
         do_POST = do_GET  # noqa: N815 (the name of the standard library)
 

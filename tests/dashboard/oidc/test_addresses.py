@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
-from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 
+from dashboard.oidc import provider
 from dashboard.oidc.backend import Backend
 
 pytestmark = pytest.mark.django_db
@@ -44,7 +46,8 @@ def test_an_address_is_that_of_a_person_letter_by_letter(backend, stored, claime
     ],
 )
 def test_an_address_is_verified_only_by_the_source_that_names_it(backend, monkeypatch, about, is_verified):
-    monkeypatch.setattr(OIDCAuthenticationBackend, "get_userinfo", lambda *_: {"sub": "1", **about})
+    body = json.dumps({"sub": "1", **about}).encode()
+    monkeypatch.setattr(provider, "ask", lambda *_, **__: ("application/json", body))
 
     claims = backend.get_userinfo("access", "id", TOKEN)
 
