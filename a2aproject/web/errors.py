@@ -99,7 +99,9 @@ def _front_door(request: HttpRequest) -> HttpResponse:
 def _meant(request: HttpRequest) -> str:
     """Return the address with the missing last slash if that is a page for people, else ""."""
     meant = f"{request.path_info}/"
-    is_page = meant.startswith((*PAGES_FOR_PEOPLE, MANUAL)) and not request.path_info.endswith("/") and is_valid_path(meant)
+    is_page = (
+        meant.startswith((*PAGES_FOR_PEOPLE, MANUAL)) and not request.path_info.endswith("/") and is_valid_path(meant)
+    )
     return request.get_full_path(force_append_slash=True) if is_page and request.method in ("GET", "HEAD") else ""
 
 
