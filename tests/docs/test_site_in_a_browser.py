@@ -97,7 +97,7 @@ def test_a_missing_page_is_a_404_with_the_look_the_menu_and_the_search_of_the_si
 
 def test_the_pages_of_each_part_keep_the_policy_and_load_all_that_they_show(page: Any) -> None:
     one_of_each = {Path(place).parent: place for place in lay_out.pages().values()}
-    for place in (*one_of_each.values(), "contribute/architecture.md", "reference/states.md"):
+    for place in (*one_of_each.values(), "index.md", "contribute/architecture.md", "reference/states.md"):
         address = f"/docs/{place.removesuffix('.md').removesuffix('index').rstrip('/')}"
         answer = page.goto(address)
         assert answer.status == 200, address
