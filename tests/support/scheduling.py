@@ -15,6 +15,7 @@ SHARED = {
     "tests/mailbox/dialects/a2a/clients/": "stage",
     "tests/mailbox/dialects/corvid/test_conversation.py": "served hub",
     "tests/mailbox/dialects/yeoman/test_served.py": "recorded hub",
+    "tests/mailbox/dialects/test_fresh_hub.py": "fresh hub",
     "tests/clients/python/worker/": "served hub",
     "tests/docs/test_site": "site",
     "tests/test_restarts.py": "restarted hub",
