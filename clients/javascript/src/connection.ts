@@ -33,6 +33,7 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     const url = options.url ?? process.env["A2A_URL"];
     if (!url) throw new TypeError("No URL of a hub: pass url, or set A2A_URL.");
+    if (!/^https?:\/\//i.test(url) || !URL.canParse(url)) throw new TypeError(`Not the URL of a hub: ${url}`);
     this.url = new URL(url).href.replace(/\/+$/, "");
     this.#signer = options.signingKey === undefined ? undefined : new Signer(options.signingKey);
     this.#key = (options.key ?? process.env["A2A_API_KEY"] ?? "").trim();
@@ -86,8 +87,8 @@ function unreachable(cause: unknown, isLate: boolean): UnreachableError {
 function answerOf(response: Response, text: string): unknown {
   const json = jsonOf(text);
   if (!response.ok) throw refusalOf(response, json);
-  if (json === undefined) {
-    throw new UnreachableError("the answer is not JSON: check that the URL is a hub's", { mayHaveArrived: true });
+  if (typeof json?.["kind"] !== "string") {
+    throw new UnreachableError("the answer is not a hub's: check the URL", { mayHaveArrived: true });
   }
   return json;
 }

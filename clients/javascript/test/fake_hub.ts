@@ -23,7 +23,7 @@ export type Reply = (request: Request, response: ServerResponse) => unknown;
 export function json(body: Json, status = 200, headers: Record<string, string> = {}): Reply {
   return (_, response) => {
     response.writeHead(status, { "content-type": "application/json", ...headers });
-    response.end(JSON.stringify(body));
+    response.end(JSON.stringify(Array.isArray(body) ? body : { kind: "fake", ...body }));
   };
 }
 

@@ -82,13 +82,28 @@ test("a hub that does not answer is reported after the patience", async () => {
 });
 
 test("an answer of something else than a hub is an error", async () => {
-  const page = (status: number) => (_: unknown, response: any) =>
-    response.writeHead(status, { location: "/x" }).end("<p>");
-  const fake = (await FakeHub.start()).on("GET /a2a/me", page(302), page(200));
+  const page =
+    (status: number, text = "<p>") =>
+    (_: unknown, response: any) =>
+      response.writeHead(status, { location: "/x" }).end(text);
+  const fake = await FakeHub.start();
+  fake.on("GET /a2a/me", page(302), page(200), page(200, '{"error": "x"}'), page(200, "[]"), page(200, "null"));
   const hub = fake.hub({ retry: { patience: 0 } });
 
   await assert.rejects(hub.me(), { code: "unexpected_answer", status: 302 });
-  await assert.rejects(hub.me(), /not JSON/);
+  for (let number = 0; number < 4; number += 1) await assert.rejects(hub.me(), /the answer is not a hub's/);
+});
+
+test("a URL that is not a hub's, and a key that cannot be sent, are refused, and the key is not shown", () => {
+  for (const url of ["hub:3000", "ftp://hub", "http://", "http://hub:99999", "file:///x"]) {
+    assert.throws(() => new Hub({ url, key: "k" }), TypeError);
+  }
+  for (const key of ["a2a_secret\nx", "a2a_secret\u00e9", "a2a_secret x"]) {
+    assert.throws(
+      () => new Hub({ url: "http://hub", key }),
+      /^TypeError: The API key has characters that no key has.$/,
+    );
+  }
 });
 
 test("the key is sent and shown nowhere, and the environment gives its default", async () => {

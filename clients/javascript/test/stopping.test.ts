@@ -41,6 +41,16 @@ test("a handler that outlives the grace is stopped, and its task released", asyn
   assert.deepEqual([why, fake.to(RELEASE).length, fake.to(RESULT).length], ["stopped", 2, 0]);
 });
 
+test("a run whose signal was aborted before leases nothing and ends", async () => {
+  const fake = await fakeWith();
+  const hub = fake.hub();
+  hub.worker({}, () => {});
+
+  await hub.run({ signal: AbortSignal.abort() });
+
+  assert.deepEqual(fake.requests, []);
+});
+
 test("a signal of the process stops the worker, and its handlers are removed", async () => {
   const fake = await fakeWith();
   const before = process.listenerCount("SIGTERM");
