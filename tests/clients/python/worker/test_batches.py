@@ -52,9 +52,9 @@ def test_the_results_of_a_batch_and_the_next_leases_are_one_request(desk, tasks)
 def test_without_messages_the_only_request_of_a_batch_is_its_lease(desk, tasks, monkeypatch):
     post, paths = batches.BatchingClient._post, []
 
-    def noted(hub, path, body, **how):
+    def noted(hub, path, body, read, **how):
         paths.append(path)
-        return post(hub, path, body, **how)
+        return post(hub, path, body, read, **how)
 
     monkeypatch.setattr(batches.BatchingClient, "_post", noted)
 
@@ -166,11 +166,11 @@ def test_lost_answers_to_batches_cost_no_lease_and_repeat_no_result(served_hub, 
 def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatch):
     post, refused = batches.BatchingClient._post, []
 
-    def refuse_results(hub, path, body, **how):
+    def refuse_results(hub, path, body, read, **how):
         if path == "/a2a/tasks/lease" and body.get("results"):
             refused.append(len(body["results"]))
             raise RefusedError("too large")
-        return post(hub, path, body, **how)
+        return post(hub, path, body, read, **how)
 
     monkeypatch.setattr(batches.BatchingClient, "_post", refuse_results)
 

@@ -40,7 +40,7 @@ class Call(Generic[T]):
         """Read the answer. Raises `AnswerError`."""
         try:
             return self.read(body)
-        except msgspec.DecodeError as error:
+        except (msgspec.DecodeError, LookupError, TypeError, ValueError) as error:
             raise AnswerError(
                 f"the answer to {self.method} {self.target.partition('?')[0]} is not a hub's: {error}"
             ) from error
@@ -116,9 +116,17 @@ def page(key: str, type_: type[Item]) -> Callable[[bytes], Page[Item]]:
     return read
 
 
+def told(body: bytes) -> dict[str, Any]:
+    """Read an answer as the hub's JSON, which is an object with a ``kind``. Raises `ValueError` for other JSON."""
+    answer = msgspec.json.decode(body)
+    if not isinstance(answer, dict) or not isinstance(answer.get("kind"), str):
+        raise ValueError("it has no kind")
+    return answer
+
+
 def nothing(body: bytes) -> None:
     """Read an answer whose content says nothing more than that the hub did it."""
-    msgspec.json.decode(body)
+    told(body)
 
 
 def batches(items: Iterable[T], *, most: int, most_bytes: int, size: Callable[[T], int]) -> Iterable[list[T]]:

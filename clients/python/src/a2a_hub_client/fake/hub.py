@@ -95,7 +95,7 @@ class FakeHub:
             if made.is_empty and patience > 0 and made.wait_ms:
                 return None
             self._changed.notify_all()
-            return _response(200, told)
+            return _response(200, {"kind": "fake", **told})
 
     def wait_for_change(self, seconds: float) -> None:
         """Wait until another request has come, at most so many seconds."""

@@ -13,7 +13,7 @@ import msgspec
 from a2a_hub_client import _failures
 from a2a_hub_client.errors import AttemptSpentError, HubError, RefusedError
 from a2a_hub_client.refusals import ForbiddenError
-from a2a_hub_client.worker.client import Line, WorkerClient
+from a2a_hub_client.worker.client import Json, Line, Read, T, WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 
 MOST = 100  # tasks or results of one request; the hub takes no more
@@ -62,15 +62,15 @@ class BatchingClient(WorkerClient):
         A repeat gets the same leases. The results of a failed request stay pending, and the next request posts them.
         """
         body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000), "max": min(most, MOST)}
-        answer = self._post_batch("/a2a/tasks/lease", body, wait=wait)
-        if answer.get("attempt_spent"):
+        leases, is_spent = self._post_batch("/a2a/tasks/lease", body, _leases, wait=wait) or ([], False)
+        if is_spent:
             raise AttemptSpentError("the leases of this attempt id have ended")
-        return [LeasedTask.of(leased) for leased in answer["leases"]]
+        return leases
 
     def post_pending(self) -> None:
         """Post the pending results, without leasing."""
         while self._pending:
-            self._post_batch("/a2a/results/batch", {})
+            self._post_batch("/a2a/results/batch", {}, dict)
 
     def stop_batches(self) -> None:
         """Let each result, also each pending one, be posted by a request of its own from now on."""
@@ -78,12 +78,17 @@ class BatchingClient(WorkerClient):
             self._is_closed = True
             self._settle(self._pending, alone=True)
 
-    def _post_batch(self, path: str, body: Mapping[str, Any], *, wait: float = 0.0) -> Any:
-        """Send the request with the pending results, and settle them. Results of a refused request go out alone."""
+    def _post_batch(self, path: str, body: Mapping[str, Any], read: Read[T], *, wait: float = 0.0) -> T | None:
+        """Send the request with the pending results, settle them, and ``read`` the rest of the answer.
+
+        Results of a refused request go out alone. The answer is then None.
+        """
         batch = self._batch()
         results = {"results": [posting.body for posting in batch]} if batch else {}
         try:
-            answer = self._post(path, {**body, **results}, wait=wait)
+            refused, answer = self._post(
+                path, {**body, **results}, lambda json: (_refused(json), read(json)), wait=wait
+            )
         except ForbiddenError:
             raise
         except RefusedError:
@@ -91,9 +96,8 @@ class BatchingClient(WorkerClient):
                 raise
             with self._lock:
                 self._settle(batch, alone=True)
-            return {"leases": []}
+            return None
         with self._lock:
-            refused = {one["index"]: _failures.of_item(one) for one in answer["refused"]}
             self._settle(batch, refused)
         return answer
 
@@ -117,6 +121,14 @@ class BatchingClient(WorkerClient):
         del self._pending[: len(settled)]
         for place, posting in enumerate(settled):
             posting.decide((refused or {}).get(place), alone=alone)
+
+
+def _leases(answer: Json) -> tuple[list[LeasedTask], bool]:
+    return [LeasedTask.of(leased) for leased in answer["leases"]], bool(answer.get("attempt_spent"))
+
+
+def _refused(answer: Json) -> dict[int, HubError]:
+    return {one["index"]: _failures.of_item(one) for one in answer["refused"]}
 
 
 class _Posting:

@@ -8,17 +8,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-import msgspec
-
 from a2a_hub_client import refusals
 from a2a_hub_client._calls import work
-from a2a_hub_client._calls.call import Call, get, path, post
+from a2a_hub_client._calls.call import Call, get, path, post, told
 from a2a_hub_client.errors import AttemptSpentError, NotNowError
 from a2a_hub_client.models.tasks import HeldLease
 from a2a_hub_client.retry import Retry
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 
 T = TypeVar("T")
+Json = dict[str, Any]
+Read = Callable[[Json], T]
 PAGE = 100  # messages of one request
 SLOW = 5.0  # seconds of an answer, beside the wait of a long poll
 ONCE = Retry(patience=0)  # the worker repeats requests itself: longer than a client would, and until it is stopped
@@ -68,8 +68,7 @@ class WorkerClient:
 
     def me(self) -> dict[str, Any]:
         """Return the ``agent`` or the ``person`` that owns the key. A hub of an earlier version refuses that."""
-        answer: dict[str, Any] = self._get("/a2a/me")
-        return answer
+        return self._get("/a2a/me", _owner)
 
     def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
         """Lease the oldest task, waiting up to ``wait`` seconds for it. A repeat gets the same lease.
@@ -77,16 +76,14 @@ class WorkerClient:
         A client of batches leases up to ``most`` tasks. Also raises `AttemptSpentError`.
         """
         body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000)}
-        answer = self._post("/a2a/tasks/next", body, wait=wait)
-        if answer["task"] is None:
-            if answer.get("attempt_spent"):
-                raise AttemptSpentError("the leases of this attempt id have ended")
-            return []
-        return [LeasedTask.of(answer)]
+        leases, is_spent = self._post("/a2a/tasks/next", body, _next, wait=wait)
+        if is_spent:
+            raise AttemptSpentError("the leases of this attempt id have ended")
+        return leases
 
     def lease(self, task_id: str, attempt_id: UUID) -> LeasedTask:
         """Lease this task, before older ones. A repeat gets the same lease while it is live."""
-        return LeasedTask.of(self._post(of_task(task_id, "lease"), {"attempt_id": str(attempt_id)}))
+        return self._post(of_task(task_id, "lease"), {"attempt_id": str(attempt_id)}, LeasedTask.of)
 
     def leases(self) -> list[HeldLease]:
         """Return all live leases of the agent, oldest first, also those of other workers."""
@@ -101,27 +98,27 @@ class WorkerClient:
         """Return the messages of the task after the number ``after``, oldest first. The first made the task."""
         messages: list[dict[str, Any]] = []
         while after is not None:
-            page = self._get(of_task(leased.id, "messages"), after=after, limit=PAGE)
-            messages += page["messages"]
-            after = page["next_after"]
+            page, after = self._get(of_task(leased.id, "messages"), _messages, after=after, limit=PAGE)
+            messages += page
         return messages
 
     def heartbeat(self, leased: LeasedTask) -> int:
         """Send a heartbeat; return the number of messages of the task's sender."""
-        answer = self._post(of_task(leased.id, "heartbeat"), {"lease_id": leased.lease_id})
-        return int(answer.get("turn", leased.turn))
+        answer = self._post(of_task(leased.id, "heartbeat"), {"lease_id": leased.lease_id}, _turn)
+        return leased.turn if answer is None else answer
 
     def update(self, leased: LeasedTask, updates: Sequence[Mapping[str, Any]], attempt_id: UUID) -> int:
         """Post updates; return as `heartbeat` does. Repeating the call with the same ``attempt_id`` posts them once."""
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
-        return int(self._post(of_task(leased.id, "updates"), body).get("turn", leased.turn))
+        answer = self._post(of_task(leased.id, "updates"), body, _turn)
+        return leased.turn if answer is None else answer
 
     def answer(self, leased: LeasedTask, answer: TaskResult, meanwhile: Callable[[], object]) -> None:
         """Post the result under the lease. Repeating the call changes nothing.
 
         ``meanwhile`` is called again and again while the result waits to be posted.
         """
-        self._post("/a2a/results", answer.body(leased))
+        self._post("/a2a/results", answer.body(leased), dict)
 
     def release(self, leased: LeasedTask, reason: str) -> None:
         """Hand the lease back. A repeat changes nothing."""
@@ -129,7 +126,7 @@ class WorkerClient:
 
     def release_lease(self, task_id: str, lease_id: str, reason: str) -> None:
         """Hand a lease of the agent back, also that of another worker. A repeat changes nothing."""
-        self._post(of_task(task_id, "release"), {"lease_id": lease_id, "reason": reason[:500]})
+        self._post(of_task(task_id, "release"), {"lease_id": lease_id, "reason": reason[:500]}, dict)
 
     def post_pending(self) -> None:
         """Post the results that wait to be posted."""
@@ -137,11 +134,13 @@ class WorkerClient:
     def stop_batches(self) -> None:
         """Let no result wait to be posted from now on."""
 
-    def _get(self, target: str, **query: str | int | None) -> Any:
-        return self._perform(get(target, msgspec.json.decode, wait=0, **query))
+    def _get(self, target: str, read: Read[T], **query: str | int | None) -> T:
+        """Send the request, and ``read`` the hub's JSON. Raises `AnswerError` for a missing key or a wrong type."""
+        return self._perform(get(target, lambda text: read(told(text)), wait=0, **query))
 
-    def _post(self, target: str, body: Mapping[str, Any], *, wait: float = 0.0) -> Any:
-        return self._perform(post(target, body, msgspec.json.decode, wait=wait))
+    def _post(self, target: str, body: Mapping[str, Any], read: Read[T], *, wait: float = 0.0) -> T:
+        """Send the request, as `_get` does."""
+        return self._perform(post(target, body, lambda text: read(told(text)), wait=wait))
 
     def _perform(self, call: Call[T]) -> T:
         began_at = time.monotonic()
@@ -153,6 +152,25 @@ class WorkerClient:
         if time.monotonic() - began_at > call.wait + SLOW:
             self.troubled_at = time.monotonic()
         return answer
+
+
+def _owner(answer: Json) -> dict[str, Any]:
+    agent, person = answer["agent"], answer["person"]
+    named = None if agent is None else {name: str(agent[name]) for name in ("display", "pubkey")}
+    return {"agent": named, "person": person}
+
+
+def _next(answer: Json) -> tuple[list[LeasedTask], bool]:
+    return [] if answer["task"] is None else [LeasedTask.of(answer)], bool(answer.get("attempt_spent"))
+
+
+def _messages(answer: Json) -> tuple[list[dict[str, Any]], int | None]:
+    return list(answer["messages"]), answer["next_after"]
+
+
+def _turn(answer: Json) -> int | None:
+    """Return the number of messages of the sender, None at a hub of an earlier version."""
+    return int(answer["turn"]) if "turn" in answer else None
 
 
 def of_task(task_id: str, what: str) -> str:

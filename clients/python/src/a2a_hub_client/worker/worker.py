@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Sequence
@@ -17,6 +18,8 @@ from a2a_hub_client.worker.orphans import Orphans, Resuming
 from a2a_hub_client.worker.receiving import POLL, Receiving
 from a2a_hub_client.worker.stop_signals import StopSignals
 from a2a_hub_client.worker.turns import Turn
+
+log = logging.getLogger("a2a_hub_client")
 
 TICK = 0.05
 TOGETHER = 0.05  # seconds; results that are ready within this time are posted in one request
@@ -126,8 +129,8 @@ class Worker:
 
     def _lease(self) -> None:
         """Lease tasks until the worker stops or is done. The results of batches go out with the leases."""
-        self._fail_by_key(foreign_key(self._hub, self._name, stopping=self._stopping, say=self._say))
         try:
+            self._fail_by_key(foreign_key(self._hub, self._name, stopping=self._stopping, say=self._say))
             while not self._is_over():
                 self._hub.changed.clear()
                 most = self._most()
@@ -138,6 +141,8 @@ class Worker:
                     self._begin(self._next(most))
                 else:
                     insist(self._hub.post_pending, abandon=self._abandon, on_trouble=self._trouble)
+        except BaseException as error:  # noqa: BLE001 (the thread would end as if the work were done)
+            self._break(error)
         finally:
             self._hub.stop_batches()
 
@@ -160,12 +165,21 @@ class Worker:
         for leased in leases:
             if not self._may_begin(leased):
                 continue
-            turn = Turn(self._turns, self._stopping)
-            attempt = Attempt(self._hub, leased, self._work, turn=turn, abandon=self._abandon, say=self._say)
-            with self._lock:
-                self._attempts.add(attempt)
-                self._taken += 1
-            threading.Thread(target=self._run_attempt, args=(attempt, turn), daemon=True).start()
+            try:
+                self._start(leased)
+            except BaseException as error:  # noqa: BLE001 (no lease of this answer may be forgotten)
+                self._break(error)
+                self._decline(leased, "the worker could not begin the task")
+
+    def _start(self, leased: LeasedTask) -> None:
+        """Begin the attempt in a thread of its own."""
+        turn = Turn(self._turns, self._stopping)
+        attempt = Attempt(self._hub, leased, self._work, turn=turn, abandon=self._abandon, say=self._say)
+        running = threading.Thread(target=self._run_attempt, args=(attempt, turn), daemon=True)
+        with self._lock:
+            running.start()
+            self._attempts.add(attempt)
+            self._taken += 1
 
     def _most(self) -> int:
         """Return how many tasks the worker may lease now, beside those whose result the hub gets first."""
@@ -259,6 +273,11 @@ class Worker:
         if owner is not None:
             self._fail(f"the API key belongs to {owner}, not to {self._name or 'an agent'}")
             self.is_wrong_usage = True
+
+    def _break(self, error: BaseException) -> None:
+        """Fail because of an error that nothing here expects."""
+        log.error("the worker broke", exc_info=error)
+        self._fail(f"{type(error).__name__}: {error}" if str(error) else type(error).__name__)
 
     def _fail(self, why: str) -> None:
         self._say(f"Stopping: {why}.")
