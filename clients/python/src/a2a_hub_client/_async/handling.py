@@ -11,7 +11,7 @@ from a2a_hub_client.retry import Duration, seconds
 if TYPE_CHECKING:
     from a2a_hub_client.worker.functions import Handler
     from a2a_hub_client.worker.orphans import Resume
-    from a2a_hub_client.worker.running import AsyncRunning, WorkerSettings
+    from a2a_hub_client.worker.running import AsyncRunning
 
 AnyHandler = TypeVar("AnyHandler", bound="Handler")
 
@@ -19,7 +19,6 @@ AnyHandler = TypeVar("AnyHandler", bound="Handler")
 class AsyncHandling(AsyncConnection):
     """Works on the tasks of the key's agent with a function."""
 
-    _worker: WorkerSettings | None = None
     _running: AsyncRunning | None = None
 
     def worker(
@@ -54,16 +53,16 @@ class AsyncHandling(AsyncConnection):
         """
         from a2a_hub_client.worker.functions import FunctionSettings
         from a2a_hub_client.worker.orphans import Resuming
-        from a2a_hub_client.worker.running import WorkerSettings
+        from a2a_hub_client.worker.running import AsyncRunning, WorkerSettings
 
-        if self._worker is not None:
+        if self._running is not None:
             raise ValueError("this client has a handler already: an agent has one queue, so decide by task.kind")
 
         def register(handler: AnyHandler) -> AnyHandler:
             function = FunctionSettings(
                 handler=handler, heartbeat=seconds(heartbeat), grace=seconds(grace), show_traceback=show_traceback
             )
-            self._worker = WorkerSettings(
+            settings = WorkerSettings(
                 function=function,
                 concurrency=concurrency,
                 batch=batch,
@@ -73,6 +72,7 @@ class AsyncHandling(AsyncConnection):
                     attempts=resume_attempts,
                 ),
             )
+            self._running = AsyncRunning(self._transport, settings)
             return handler
 
         return register
@@ -84,14 +84,11 @@ class AsyncHandling(AsyncConnection):
         answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub did not get the outcome
         of a task. Raises `ValueError` without a handler.
         """
-        from a2a_hub_client.worker.running import AsyncRunning
-
-        if self._worker is None:
+        if self._running is None:
             raise ValueError("this client has no handler: decorate a function with @hub.worker()")
-        self._running = AsyncRunning(self._transport)
-        await self._running.run(self._worker, max_tasks=max_tasks)
+        await self._running.run(max_tasks=max_tasks)
 
     def stop(self) -> None:
-        """Stop `run`, from any thread, as one signal does."""
+        """Stop `run`, from any thread, as one signal does. Before `run` it ends the next run at once."""
         if self._running is not None:
             self._running.stop()

@@ -12,7 +12,7 @@ from a2a_hub_client.retry import Duration, seconds
 if TYPE_CHECKING:
     from a2a_hub_client.worker.functions import Handler
     from a2a_hub_client.worker.orphans import Resume
-    from a2a_hub_client.worker.running import Running, WorkerSettings
+    from a2a_hub_client.worker.running import Running
 
 AnyHandler = TypeVar("AnyHandler", bound="Handler")
 
@@ -20,7 +20,6 @@ AnyHandler = TypeVar("AnyHandler", bound="Handler")
 class Handling(Connection):
     """Works on the tasks of the key's agent with a function."""
 
-    _worker: WorkerSettings | None = None
     _running: Running | None = None
 
     def worker(
@@ -55,16 +54,16 @@ class Handling(Connection):
         """
         from a2a_hub_client.worker.functions import FunctionSettings
         from a2a_hub_client.worker.orphans import Resuming
-        from a2a_hub_client.worker.running import WorkerSettings
+        from a2a_hub_client.worker.running import Running, WorkerSettings
 
-        if self._worker is not None:
+        if self._running is not None:
             raise ValueError("this client has a handler already: an agent has one queue, so decide by task.kind")
 
         def register(handler: AnyHandler) -> AnyHandler:
             function = FunctionSettings(
                 handler=handler, heartbeat=seconds(heartbeat), grace=seconds(grace), show_traceback=show_traceback
             )
-            self._worker = WorkerSettings(
+            settings = WorkerSettings(
                 function=function,
                 concurrency=concurrency,
                 batch=batch,
@@ -74,6 +73,7 @@ class Handling(Connection):
                     attempts=resume_attempts,
                 ),
             )
+            self._running = Running(self._transport, settings)
             return handler
 
         return register
@@ -85,14 +85,11 @@ class Handling(Connection):
         answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub did not get the outcome
         of a task. Raises `ValueError` without a handler.
         """
-        from a2a_hub_client.worker.running import Running
-
-        if self._worker is None:
+        if self._running is None:
             raise ValueError("this client has no handler: decorate a function with @hub.worker()")
-        self._running = Running(self._transport)
-        self._running.run(self._worker, max_tasks=max_tasks)
+        self._running.run(max_tasks=max_tasks)
 
     def stop(self) -> None:
-        """Stop `run`, from any thread, as one signal does."""
+        """Stop `run`, from any thread, as one signal does. Before `run` it ends the next run at once."""
         if self._running is not None:
             self._running.stop()

@@ -19,7 +19,7 @@ from a2a_hub_client.worker.batches import BatchingClient
 from a2a_hub_client.worker.client import Line
 from a2a_hub_client.worker.functions import Functions, FunctionSettings
 from a2a_hub_client.worker.orphans import Resuming
-from a2a_hub_client.worker.stop_signals import STOP_SIGNALS
+from a2a_hub_client.worker.stop_signals import StopSignals, heard_signals
 from a2a_hub_client.worker.worker import Worker
 
 if TYPE_CHECKING:
@@ -52,8 +52,15 @@ class WorkerSettings:
             raise ValueError("heartbeat must be positive, and grace at least 0")
         self.resuming.silence(self.function.heartbeat)
 
-    def worker(self, line: Line, *, max_tasks: int | None, loop: asyncio.AbstractEventLoop | None = None) -> Worker:
-        """Return a worker that has not begun."""
+    def worker(
+        self,
+        line: Line,
+        *,
+        signals: StopSignals,
+        max_tasks: int | None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> Worker:
+        """Return a worker that has not begun. ``signals`` may have come already."""
         return Worker(
             BatchingClient(line),
             None,
@@ -62,64 +69,73 @@ class WorkerSettings:
             batch=self.batch or self.concurrency,
             max_tasks=max_tasks,
             resuming=self.resuming,
+            signals=signals,
             say=log.info,
         )
 
 
 class Running:
-    """Runs workers until they end."""
+    """Runs one worker after the other, each until it ends."""
 
-    def __init__(self, line: Transport) -> None:
+    def __init__(self, line: Transport, settings: WorkerSettings) -> None:
         self._line = line
+        self._settings = settings
+        self._signals = StopSignals()
         self._worker: Worker | None = None
 
-    def run(self, settings: WorkerSettings, *, max_tasks: int | None = None) -> None:
+    def run(self, *, max_tasks: int | None = None) -> None:
         """Work until the worker is stopped. Raises `WorkerFailedError`."""
-        self._worker = settings.worker(self._line, max_tasks=max_tasks)
-        check(self._worker.run())
+        try:
+            self._worker = self._settings.worker(self._line, signals=self._signals, max_tasks=max_tasks)
+            check(self._worker.run())
+        finally:
+            self._signals = StopSignals()
 
     def stop(self) -> None:
-        """Stop the worker. A second call stops it at once."""
-        if self._worker is not None:
-            self._worker.stop()
+        """Stop the worker, or the next one before it has begun. A second call stops it at once."""
+        self._signals.count += 1
 
 
 class AsyncRunning:
-    """Runs workers in a thread until they end. Coroutines run on the loop of the caller."""
+    """Runs one worker after the other in a thread, each until it ends. Coroutines run on the loop of the caller."""
 
-    def __init__(self, line: AsyncTransport) -> None:
+    def __init__(self, line: AsyncTransport, settings: WorkerSettings) -> None:
         self._line = line
-        self._worker: Worker | None = None
+        self._settings = settings
+        self._signals = StopSignals()
 
-    async def run(self, settings: WorkerSettings, *, max_tasks: int | None = None) -> None:
+    async def run(self, *, max_tasks: int | None = None) -> None:
         """Work until the worker is stopped. Raises `WorkerFailedError`.
 
         A cancelled call stops the worker and waits for its end. A second cancellation stops it at once.
         """
         loop = asyncio.get_running_loop()
         line = line_for_threads(self._line)
-        self._worker = worker = settings.worker(line, max_tasks=max_tasks, loop=loop)
+        worker = self._settings.worker(line, signals=self._signals, max_tasks=max_tasks, loop=loop)
         ended: asyncio.Future[str | None] = loop.create_future()
 
         def work() -> None:
-            failure: str | None = "the worker broke"
             try:
                 failure = worker.run()
-            finally:
-                loop.call_soon_threadsafe(ended.set_result, failure)
+            except BaseException as error:
+                log.error("the worker broke", exc_info=error)
+                failure = f"{type(error).__name__}: {error}"
+            loop.call_soon_threadsafe(ended.set_result, failure)
 
-        with signals_stop(worker, loop):
-            threading.Thread(target=work, name="a2a worker", daemon=True).start()
-            is_cancelled = await until_ended(ended, worker)
-        line.close()
+        try:
+            with signals_stop(worker, loop):
+                threading.Thread(target=work, name="a2a worker", daemon=True).start()
+                is_cancelled = await until_ended(ended, worker)
+        finally:
+            line.close()
+            self._signals = StopSignals()
         if is_cancelled:
             raise asyncio.CancelledError
         check(ended.result())
 
     def stop(self) -> None:
-        """Stop the worker. A second call stops it at once."""
-        if self._worker is not None:
-            self._worker.stop()
+        """Stop the worker, or the next one before it has begun. A second call stops it at once."""
+        self._signals.count += 1
 
 
 async def until_ended(ended: asyncio.Future[str | None], worker: Worker) -> bool:
@@ -157,7 +173,7 @@ def signals_stop(worker: Worker, loop: asyncio.AbstractEventLoop) -> Iterator[No
     """Let signals stop the worker within the block, where the loop can hear them."""
     heard: list[signal.Signals] = []
     with suppress(NotImplementedError, RuntimeError, ValueError):
-        for number in STOP_SIGNALS:
+        for number in heard_signals():
             loop.add_signal_handler(number, worker.stop)
             heard.append(number)
     try:

@@ -26,7 +26,7 @@ class StopSignals:
         if threading.current_thread() is not threading.main_thread():
             yield
             return
-        earlier = {number: signal.signal(number, self._hear) for number in STOP_SIGNALS}
+        earlier = {number: signal.signal(number, self._hear) for number in heard_signals()}
         try:
             yield
         finally:
@@ -35,3 +35,9 @@ class StopSignals:
 
     def _hear(self, *_: object) -> None:
         self.count += 1
+
+
+def heard_signals() -> list[signal.Signals]:
+    """Return the signals that stop a worker. ``nohup`` ignores SIGHUP, and such a SIGHUP stays ignored."""
+    is_ignored = {number: signal.getsignal(number) is signal.SIG_IGN for number in STOP_SIGNALS}
+    return [number for number in STOP_SIGNALS if not (number.name == "SIGHUP" and is_ignored[number])]

@@ -46,12 +46,13 @@ class Worker:
         batch: int | None = None,
         max_tasks: int | None = None,
         resuming: Resuming | None = None,
+        signals: StopSignals | None = None,
         say: Callable[[str], object],
     ) -> None:
         """``name`` None: the key's agent. ``max_tasks`` None: work until a signal.
 
         Tasks whose job could not be started do not count. ``resuming`` says which leases of crashed workers it takes
-        over, None: as `Resuming` does by default.
+        over, None: as `Resuming` does by default. ``signals`` counts the stops, also those before `run`.
         """
         self._hub = hub
         self._name = name
@@ -65,7 +66,7 @@ class Worker:
         self._lock = threading.Lock()
         self._attempts: set[Attempt] = set()
         self._taken = self._finished = self._start_failures = self._lingering = 0
-        self._signals = StopSignals()
+        self._signals = signals or StopSignals()
         self._stopping = threading.Event()
         self._abandon = threading.Event()
         self._failure: str | None = None
@@ -83,9 +84,12 @@ class Worker:
     def run(self) -> str | None:
         """Work until ``max_tasks`` tasks are done or the worker is stopped. Return the failure, None without any.
 
-        In the main thread, signals stop the worker, as `stop` does. A live lease left behind is a failure.
+        In the main thread, signals stop the worker, as `stop` does. A stop before the run ends it at once. A live lease
+        left behind is a failure.
         """
         with self._signals.heard(), self._work:
+            if self._signals.count:
+                return None
             self._say(f"Working{f' as {self._name}' if self._name else ''} at {self._hub.url}. Stop it with Ctrl-C.")
             leasing = threading.Thread(target=self._lease, daemon=True)
             leasing.start()

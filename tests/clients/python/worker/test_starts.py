@@ -1,0 +1,101 @@
+"""Stops and signals around the start of a run."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import threading
+
+import pytest
+
+from a2a_hub_client import FakeHub
+from a2a_hub_client.worker.running import signals_stop
+from a2a_hub_client.worker.stop_signals import StopSignals
+from tests.support.hub import PATIENCE
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def fake():
+    return FakeHub("alice", "bob")
+
+
+def test_a_stop_before_the_run_ends_it_at_once_and_no_later_run(fake):
+    with fake.hub("alice") as alice, fake.hub("bob") as bob:
+        sent = alice.send("bob", "paint")
+        bob.worker()(lambda task: "done")
+
+        bob.stop()
+        worker = threading.Thread(target=bob.run)
+        worker.start()
+        worker.join(PATIENCE)
+
+        assert not worker.is_alive()
+        assert sent.entry().attempt == 0
+        bob.run(max_tasks=1)
+        assert sent.result(timeout=PATIENCE).text == "done"
+
+
+def test_a_stop_before_the_run_of_a_client_for_asyncio_ends_it_at_once_and_no_later_run(fake):
+    async def main():
+        async with fake.async_hub("alice") as alice, fake.async_hub("bob") as bob:
+            sent = await alice.send("bob", "paint")
+
+            @bob.worker()
+            async def handle(task):
+                return "done"
+
+            running = asyncio.create_task(bob.run())
+            bob.stop()
+            await asyncio.wait_for(running, PATIENCE)
+            assert (await sent.entry()).attempt == 0
+            await asyncio.wait_for(bob.run(max_tasks=1), PATIENCE)
+            return await sent.result(timeout=PATIENCE)
+
+    assert asyncio.run(main()).text == "done"
+
+
+@pytest.fixture
+def ignored_hangup():
+    """Ignore SIGHUP as ``nohup`` does, for one test."""
+    earlier = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    yield
+    signal.signal(signal.SIGHUP, earlier)
+
+
+def handlers() -> list[object]:
+    return [signal.getsignal(number) for number in (signal.SIGTERM, signal.SIGHUP)]
+
+
+def test_a_hangup_that_was_ignored_at_the_start_stays_ignored(ignored_hangup):
+    before, stops = handlers(), StopSignals()
+
+    with stops.heard():
+        during = handlers()
+        signal.raise_signal(signal.SIGHUP)
+        signal.raise_signal(signal.SIGTERM)
+
+    assert during == [stops._hear, signal.SIG_IGN]
+    assert (handlers(), stops.count) == (before, 1)
+
+
+def test_a_loop_leaves_an_ignored_hangup_ignored(ignored_hangup):
+    class Stopped:
+        calls = 0
+
+        def stop(self):
+            self.calls += 1
+
+    async def main(worker):
+        with signals_stop(worker, asyncio.get_running_loop()):
+            signal.raise_signal(signal.SIGHUP)
+            signal.raise_signal(signal.SIGTERM)
+            for _ in range(3):
+                await asyncio.sleep(0)
+            return handlers()[1]
+
+    worker = Stopped()
+
+    assert asyncio.run(main(worker)) is signal.SIG_IGN
+    assert worker.calls == 1
