@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 URL, KEY = "A2A_URL", "A2A_API_KEY"  # environment variables
 GivenKey = str | Callable[[], str]
+NOT_SENDABLE = "the key is empty, or has a character that cannot be sent"
 
 
 class Credentials(Protocol):
@@ -24,14 +27,20 @@ class Credentials(Protocol):
 
 
 class Bearer:
-    """Sends an API key. A function that returns the key is called for each request, so that the key can change."""
+    """Sends an API key. A function that returns the key is called for each request, so that the key can change.
+
+    An error never shows the key.
+    """
 
     def __init__(self, key: GivenKey) -> None:
         self._key = key
 
     def headers(self, *, method: str, url: str, body: bytes) -> Mapping[str, str]:
-        """Return the header with the key."""
-        return {"Authorization": f"Bearer {self._key() if callable(self._key) else self._key}"}
+        """Return the header with the key. Raises `ValueError` for a key that cannot be sent."""
+        key = self._key() if callable(self._key) else self._key
+        if not is_sendable(key):
+            raise ValueError(NOT_SENDABLE)
+        return {"Authorization": f"Bearer {key}"}
 
 
 class KeyFile:
@@ -62,8 +71,8 @@ class KeyFile:
 
 
 def is_sendable(key: str) -> bool:
-    """Whether the text can be sent as a key, in the header of a request."""
-    return key.isascii() and key.isprintable() and bool(key.strip())
+    """Whether the text can be sent as a key, in the header of a request. It is without spaces then."""
+    return re.fullmatch("[!-~]+", key) is not None
 
 
 def address(url: str | None) -> str:
@@ -71,9 +80,19 @@ def address(url: str | None) -> str:
     found = os.environ.get(URL, "") if url is None else url
     if not found:
         raise ValueError(f"name the hub: Hub(url), or {URL} in the environment")
-    if not found.startswith(("http://", "https://")):
-        raise ValueError(f'the URL of a hub starts with http:// or https://, not "{found}"')
+    if not _is_address(found):
+        raise ValueError(f"the URL of a hub starts with http:// or https:// and names a host, unlike {found!r}")
     return found.rstrip("/")
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # raises for a port that is no number
+    except ValueError:
+        return False
+    is_whole = bool(parts.hostname) and not parts.query and not parts.fragment
+    return parts.scheme in ("http", "https") and is_whole and url.isprintable() and " " not in url
 
 
 def credentials(key: GivenKey | None, signing_key: Ed25519PrivateKey | str | None) -> Credentials:
@@ -89,5 +108,5 @@ def credentials(key: GivenKey | None, signing_key: Ed25519PrivateKey | str | Non
     if key is None:
         raise ValueError(f"give a key: Hub(url, key), or {KEY} in the environment")
     if isinstance(key, str) and not is_sendable(key):
-        raise ValueError("the key is empty, or has a character that cannot be sent")
+        raise ValueError(NOT_SENDABLE)
     return Bearer(key)
