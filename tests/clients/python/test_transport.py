@@ -1,8 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import subprocess
+import sys
 import threading
+from collections import Counter
 from contextlib import closing
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
 
 import httpx
 import pytest
@@ -15,6 +21,7 @@ from a2a_hub_client.credentials import credentials
 from a2a_hub_client.errors import AnswerError, UnavailableError, UnreachableError
 from a2a_hub_client.refusals import UnauthenticatedError
 from a2a_hub_client.retry import Retry
+from tests.support.hub import PATIENCE
 
 pytestmark = pytest.mark.one_database
 
@@ -124,6 +131,49 @@ def test_a_refusal_is_raised_at_once(ask):
 def test_an_answer_of_another_server_is_reported(ask, answer):
     with pytest.raises(AnswerError, match="GET /a2a/me"):
         ask(Server(httpx.Response(200, **answer)), access.me(), retry=Retry(patience=0))
+
+
+class Ports(BaseHTTPRequestHandler):
+    """Answers each request with the owner of the key, and notes the port of its connection."""
+
+    protocol_version = "HTTP/1.1"
+    seen: ClassVar[list[int]] = []
+
+    def do_GET(self):
+        self.seen.append(self.client_address[1])
+        body = json.dumps(ME).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Print nothing."""
+
+
+FORKS = """
+import os, sys
+from a2a_hub_client import Hub
+
+hub = Hub(sys.argv[1], "k1")
+hub.me()
+child = os.fork()
+hub.me()
+hub.close()
+if child == 0:
+    os._exit(0)
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_process_has_connections_of_its_own():
+    with ThreadingHTTPServer(("127.0.0.1", 0), Ports) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}"
+        subprocess.run([sys.executable, "-c", FORKS, url], check=True, timeout=PATIENCE)
+        server.shutdown()
+
+    assert sorted(Counter(Ports.seen).values()) == [1, 2]
 
 
 def test_threads_share_one_client():

@@ -24,7 +24,8 @@ class AsyncHub(AsyncSending, AsyncWorking, AsyncHandling, AsyncAccess, AsyncUpke
     """A client of one hub, with one key, for asyncio.
 
     Every method raises `RefusedError` when the hub refuses the request, and `NotNowError` when the hub does not answer
-    within the patience of ``retry``. Close it, or use it in an ``async with``.
+    within the patience of ``retry``. Close it, or use it in an ``async with``. A process that is forked makes
+    connections of its own.
     """
 
     def __init__(

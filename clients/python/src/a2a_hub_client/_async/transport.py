@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from typing import TypeVar
 
 import httpx
@@ -29,14 +30,21 @@ class AsyncTransport:
         timeout: Duration,
         transport: httpx.AsyncBaseTransport | None = None,
     ) -> None:
-        """``timeout`` is how long the hub may take to answer, beside the wait of a long poll."""
+        """``timeout`` is how long the hub may take to answer, beside the wait of a long poll.
+
+        Raises `ValueError` for a URL that no request can have.
+        """
+        try:
+            httpx.URL(url)
+        except httpx.InvalidURL as error:
+            raise ValueError(f"{url!r} cannot be the URL of a hub: {error}") from error
         self.url = url
         self.retry = retry
         self.credentials = credentials
         self.timeout = seconds(timeout)
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS)
         self.replaced = transport
-        self._http = httpx.AsyncClient(limits=limits, transport=transport)
+        self._process = os.getpid()
+        self._pool = self._new_pool()
 
     async def perform(self, call: Call[T], *, retry: Retry | None = None) -> T:
         """Send the call and return its answer. Raises `HubError`.
@@ -55,17 +63,31 @@ class AsyncTransport:
 
     async def close(self) -> None:
         """Close the connections."""
-        await self._http.aclose()
+        await self._connections().aclose()
+
+    def _connections(self) -> httpx.AsyncClient:
+        """Return the pool of this process. A process that was forked gets one of its own.
+
+        Two processes on one connection would read each other's answers.
+        """
+        if self._process != os.getpid():
+            self._pool, self._process = self._new_pool(), os.getpid()
+        return self._pool
+
+    def _new_pool(self) -> httpx.AsyncClient:
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=KEPT_CONNECTIONS)
+        return httpx.AsyncClient(limits=limits, transport=self.replaced)
 
     async def _try(self, call: Call[T]) -> bytes:
         url = self.url + call.target
         signed = self.credentials.headers(method=call.method, url=url, body=call.body)
         timeout = httpx.Timeout(self.timeout, read=self.timeout + call.wait)
-        request = self._http.build_request(
+        connections = self._connections()
+        request = connections.build_request(
             call.method, url, content=call.body or None, headers={**call.headers, **signed}, timeout=timeout
         )
         try:
-            response = await self._http.send(request)
+            response = await connections.send(request)
         except (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout) as error:
             raise UnreachableError(f"cannot connect to the hub: {error}", may_have_arrived=False) from error
         except httpx.RequestError as error:

@@ -25,7 +25,8 @@ class Hub(Sending, Working, Handling, Access, Upkeep):
     """A client of one hub, with one key, for threads.
 
     Every method raises `RefusedError` when the hub refuses the request, and `NotNowError` when the hub does not answer
-    within the patience of ``retry``. Close it, or use it in an ``with``.
+    within the patience of ``retry``. Close it, or use it in an ``with``. A process that is forked makes
+    connections of its own.
     """
 
     def __init__(
