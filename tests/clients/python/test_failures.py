@@ -46,6 +46,10 @@ def test_an_invalid_request_has_its_fields():
     assert error.fields == {"to": "is required"}
 
 
+def test_fields_of_another_server_are_left_out():
+    assert failure(400, b'{"message":"M.","fields":["to"],"code":7}').fields == {}
+
+
 @pytest.mark.parametrize(
     ("status", "kind"),
     [

@@ -13,9 +13,9 @@ from typing import ClassVar
 import httpx
 import pytest
 
-from a2a_hub_client import Hub
+from a2a_hub_client import Answer, Hub
 from a2a_hub_client._async.transport import AsyncTransport
-from a2a_hub_client._calls import access, tasks
+from a2a_hub_client._calls import access, tasks, work
 from a2a_hub_client._sync.transport import Transport
 from a2a_hub_client.credentials import credentials
 from a2a_hub_client.errors import AnswerError, UnavailableError, UnreachableError
@@ -131,6 +131,27 @@ def test_a_refusal_is_raised_at_once(ask):
 def test_an_answer_of_another_server_is_reported(ask, answer):
     with pytest.raises(AnswerError, match="GET /a2a/me"):
         ask(Server(httpx.Response(200, **answer)), access.me(), retry=Retry(patience=0))
+
+
+FOREIGN_JSON = {
+    "me": access.me(),
+    "agents": access.agents(),
+    "send": tasks.send({"recipient": "bob"}),
+    "entry": tasks.entry("t"),
+    "result": tasks.result("t"),
+    "cancel": tasks.cancel("t", ""),
+    "receive": work.receive("a"),
+    "post_result": work.post_result(Answer(task_id="t", content="done")),
+    "drain": work.drain("a"),
+    "release": work.release("t", "why", "l"),
+}
+
+
+@pytest.mark.parametrize("call", FOREIGN_JSON.values(), ids=FOREIGN_JSON)
+@pytest.mark.parametrize("answer", ['{"error": "x"}', "[]", "7", "null", ""])
+def test_json_of_another_server_answers_no_request(ask, call, answer):
+    with pytest.raises(AnswerError, match="is not a hub's"):
+        ask(Server(httpx.Response(200, text=answer)), call, retry=Retry(patience=0))
 
 
 class Ports(BaseHTTPRequestHandler):

@@ -47,7 +47,7 @@ def _error(reported: Mapping[str, Any], status: int | None, *, retry_after: floa
     details: dict[str, Any] = {
         "code": code,
         "status": status,
-        "fields": reported.get("fields"),
+        "fields": fields if isinstance(fields := reported.get("fields"), dict) else None,
         "ids": {name: value for name, value in reported.items() if name not in _AT_FAULT},
     }
     made = BY_CODE.get(code) or _of_status(status)

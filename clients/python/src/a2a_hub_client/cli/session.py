@@ -81,6 +81,6 @@ class Session:
 
 
 def _raw(call: Call[Any]) -> Call[Any]:
-    import msgspec
+    from a2a_hub_client._calls.call import told
 
-    return dataclasses.replace(call, read=msgspec.json.decode)
+    return dataclasses.replace(call, read=told)

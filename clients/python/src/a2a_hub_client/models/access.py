@@ -19,9 +19,9 @@ else:  # a later hub may have more words
 class Me(Wire, frozen=True, kw_only=True):
     """The owner of the key: an ``agent``, or a ``person`` by name. ``role`` is the role of a person."""
 
-    agent: AgentId | None = None
-    person: str | None = None
-    role: PersonRole | None = None
+    agent: AgentId | None
+    person: str | None
+    role: PersonRole | None
 
 
 class AgentEntry(Wire, frozen=True, kw_only=True):
