@@ -63,7 +63,7 @@ def _required(parameter: Any) -> str:
 
 
 def _choices(parameter: Any) -> str:
-    return ",".join(getattr(parameter.type_descriptor, "choices", ())) or "VALUE"
+    return ",".join(getattr(parameter.type, "choices", ())) or "VALUE"
 
 
 def _is_shared(parameter: Any) -> bool:
