@@ -12,13 +12,18 @@ from typing import Any
 
 import orjson
 
+NO_ROUTE = "none"  # of a request that no route answers, such as one for a static file
+
 _requests = logging.getLogger("a2aproject.requests")
 _request_id: ContextVar[str] = ContextVar("request_id", default="")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered:
-    """A request that was answered. ``route`` is the pattern of its path. ``caller`` is "" for a stranger."""
+    """A request that was answered. ``route`` is the pattern of its path. ``caller`` is "" for a stranger.
+
+    ``is_known`` tells that an agent or a person made it. A caller by a public route may be anyone.
+    """
 
     request_id: str
     route: str
@@ -26,6 +31,7 @@ class Answered:
     status: int
     seconds: float
     caller: str
+    is_known: bool
 
 
 @contextmanager

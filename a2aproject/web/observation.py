@@ -11,14 +11,13 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from a2aproject.web import counters, log
-from a2aproject.web.log import Answered
+from a2aproject.web.log import NO_ROUTE, Answered
 from mailbox.dialects.base import request_ids
 from mailbox.gate import touched
 
 if TYPE_CHECKING:
     from a2aproject.web.traces import Spans
 
-NO_ROUTE = "none"  # of a request that no route answers, such as one for a static file
 ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundreds
 
 
@@ -46,13 +45,15 @@ class ObservationMiddleware:
         with log.of_request(request_id):
             response = self.get_response(request)
         response.headers.setdefault("X-Request-Id", request_id)
+        caller = _caller(request)
         answered = Answered(
             request_id=request_id,
             route=_route(request),
             method=request.method or "",
             status=response.status_code,
             seconds=time.perf_counter() - began,
-            caller=_caller(request),
+            caller=caller,
+            is_known=caller != "" and not request.META.get(request_ids.BY_ROUTE, False),
         )
         counters.count_request(answered.route, answered.method, answered.status, answered.seconds)
         log.write(answered)

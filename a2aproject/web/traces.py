@@ -16,6 +16,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import Error
 from opentelemetry import trace
+from opentelemetry.context import Context
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
 from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
@@ -24,10 +25,13 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import Link, SpanContext, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from a2aproject.web.log import Answered
+from a2aproject.web.counters import METHODS
+from a2aproject.web.log import NO_ROUTE, Answered
 from mailbox.inspection import roots
 
 MOST_TASKS = 100  # of one request; further tasks have no span
+LONGEST_METHOD = 32  # characters
+ALONE = trace.set_span_in_context(trace.INVALID_SPAN)  # the context of a span without a parent
 HEADERS = {"traceparent": "HTTP_TRACEPARENT", "tracestate": "HTTP_TRACESTATE"}
 
 _logger = logging.getLogger(__name__)
@@ -59,8 +63,9 @@ class Spans:
     def record(self, answered: Answered, meta: Mapping[str, Any], tasks: Collection[UUID]) -> None:
         """Record an answered request with the tasks that it changed, in the trace of each tree that they are of.
 
-        A span of a tree has a link to the client's own span, if the request names one. The span of a request that
-        changes no task is a child of it. Raises no error.
+        The span of a request that changes no task is a child of the client's span, if an agent or a person names one.
+        Such a client also chooses whether it is sampled. A stranger chooses neither, and the span of a tree has no
+        parent: these spans have a link to the client's. Raises no error.
         """
         ended = time.time_ns()
         given = TraceContextTextMapPropagator().extract({name: meta.get(key, "") for name, key in HEADERS.items()})
@@ -73,8 +78,10 @@ class Spans:
         told = _attributes(answered, tasks)
         for root in trees:
             self._span(answered, told, ended, root=root, link=caller)
-        if not trees:
+        if not trees and answered.is_known:
             self._span(answered, told, ended, context=given)
+        elif not trees:
+            self._span(answered, told, ended, link=caller)
 
     def _span(
         self,
@@ -82,15 +89,15 @@ class Spans:
         told: Mapping[str, Any],
         ended: int,
         *,
-        context: Any = None,
+        context: Context = ALONE,
         root: UUID | None = None,
         link: SpanContext | None = None,
     ) -> None:
         self._ids.wish.root = root and root.int
         try:
             span = self._tracer.start_span(
-                f"{answered.method} {answered.route}",
-                context=context if root is None else trace.set_span_in_context(trace.INVALID_SPAN),
+                _name(answered),
+                context=context,
                 kind=SpanKind.SERVER,
                 attributes=told,
                 links=[Link(link)] if link is not None and link.is_valid else (),
@@ -108,10 +115,20 @@ def endpoint() -> str:
     return f"{settings.OTEL_EXPORTER_OTLP_ENDPOINT}/v1/traces"
 
 
+def _name(answered: Answered) -> str:
+    """Return the name of a span. There are as many as routes and methods, no matter what clients send."""
+    method = answered.method if answered.method in METHODS else "HTTP"
+    return method if answered.route == NO_ROUTE else f"{method} {answered.route}"
+
+
 def _attributes(answered: Answered, tasks: Collection[UUID]) -> dict[str, Any]:
+    is_usual = answered.method in METHODS
+    method = {} if is_usual else {"http.request.method_original": answered.method[:LONGEST_METHOD]}
+    route = {} if answered.route == NO_ROUTE else {"http.route": answered.route}
     return {
-        "http.request.method": answered.method,
-        "http.route": answered.route,
+        "http.request.method": answered.method if is_usual else "_OTHER",
+        **method,
+        **route,
         "http.response.status_code": answered.status,
         "a2a.agent": answered.caller,
         "a2a.request_id": answered.request_id,

@@ -9,6 +9,7 @@ from mailbox.words import tokens
 
 META = "HTTP_X_REQUEST_ID"  # the header in a request's META
 CALLER = "a2a.caller"  # in a request's META: the name of its caller, once it is authenticated
+BY_ROUTE = "a2a.by_route"  # in a request's META: whether its caller came by a public route, as anyone may
 
 _FORM = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 

@@ -2,49 +2,29 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
-import threading
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from functools import partial
 from uuid import UUID, uuid4
 
 import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 
-from a2aproject.errors import UnusableSettingError
-from a2aproject.settings import extras
-from a2aproject.web import observation, traces
+from a2aproject.web import observation
 from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
 from mailbox.inspection import roots
+from mailbox.verbs.agents import public_routes
 from tests.support import factories
 from tests.support.api import Api
-from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = pytest.mark.django_db
 
 TRACEPARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-LOAD = """
-import sys
-sys.modules["opentelemetry.sdk"] = None
-from a2aproject import settings
-"""
-ANSWER = """
-import sys, django
-django.setup()
-from django.test import Client
-assert Client().get("/healthz").status_code == 200
-print([name for name in sys.modules if name.startswith("opentelemetry")])
-"""
+UNSAMPLED = f"{TRACEPARENT[:-2]}00"
 
 
 @pytest.fixture
@@ -127,18 +107,68 @@ def test_a_span_tells_of_its_request(alice, bob, spans):
     assert span.status.status_code is StatusCode.UNSET
 
 
-def test_the_client_s_trace_is_linked_or_continued(alice, bob, spans):
-    headers = {"traceparent": TRACEPARENT}
-    Api(alice).post("/a2a/tasks", {"recipient": "bob@local", "intent_text": "x"}, headers=headers)
-    (changing,) = spans()
-    Client().get("/healthz", headers=headers)
-    (reading,) = spans()
+def given_by(parent):
+    _, trace_id, span_id, _ = parent.split("-")
+    return int(trace_id, 16), int(span_id, 16)
 
-    (link,) = changing.links
-    assert f"{link.context.trace_id:032x}" == TRACEPARENT.split("-")[1]
-    assert changing.parent is None
-    assert f"{reading.context.trace_id:032x}" == TRACEPARENT.split("-")[1]
-    assert f"{reading.parent.span_id:016x}" == TRACEPARENT.split("-")[2]
+
+def test_a_tree_has_a_link_to_the_client_s_span(alice, spans, bob):
+    body = {"recipient": "bob@local", "intent_text": "x"}
+    for parent in (TRACEPARENT, UNSAMPLED):
+        task = Api(alice).post("/a2a/tasks", body, headers={"traceparent": parent}).json()["task_id"]
+        (span,) = spans()
+        (link,) = span.links
+
+        assert (link.context.trace_id, link.context.span_id) == given_by(parent)
+        assert span.parent is None
+        assert trace_of(span) == UUID(task)
+
+
+def test_an_agent_s_trace_is_continued_as_it_is_sampled(alice, spans):
+    read = partial(Api(alice).get, "/a2a/results/next")
+    assert read(headers={"traceparent": UNSAMPLED}).status_code == 200
+    assert spans() == ()
+
+    read(headers={"traceparent": TRACEPARENT})
+
+    (span,) = spans()
+    assert (span.context.trace_id, span.parent.span_id) == given_by(TRACEPARENT)
+    assert span.links == ()
+
+
+@pytest.mark.parametrize("parent", [TRACEPARENT, UNSAMPLED])
+@pytest.mark.parametrize("path", ["/healthz", "/a2a/tasks/sent", "/nowhere"])
+def test_a_stranger_chooses_neither_the_trace_nor_whether_it_is_sampled(spans, parent, path):
+    Client().get(path, headers={"traceparent": parent})
+
+    (span,) = spans()
+    (link,) = span.links
+    assert span.parent is None
+    assert span.context.trace_id != given_by(parent)[0]
+    assert (link.context.trace_id, link.context.span_id) == given_by(parent)
+
+
+def test_a_caller_by_a_public_route_is_a_stranger(spans, alice, olga):
+    route = public_routes.add(olga, alice.agent, rate_limit=100)
+
+    Client().get(f"/p/{route.token}/a2a/tasks/{uuid4()}", headers={"traceparent": UNSAMPLED})
+
+    (span,) = spans()
+    assert span.parent is None
+    assert len(span.links) == 1
+    assert span.attributes["a2a.agent"].startswith("alice@local (route")
+
+
+def test_the_names_of_spans_are_bounded(spans):
+    for method, path in (("GET", "/nowhere/1"), ("GET", "/healthz"), ("BREW", "/healthz"), ("X" * 99, "/nowhere/2")):
+        Client().generic(method, path)
+
+    found = spans()
+    assert [span.name for span in found] == ["GET", "GET /healthz", "HTTP /healthz", "HTTP"]
+    assert [span.attributes.get("http.route") for span in found] == [None, "/healthz", "/healthz", None]
+    assert [span.attributes["http.request.method"] for span in found] == ["GET", "GET", "_OTHER", "_OTHER"]
+    originals = [span.attributes.get("http.request.method_original") for span in found]
+    assert originals == [None, None, "BREW", "X" * 32]
 
 
 def test_a_request_without_tasks_and_without_a_parent_has_a_trace_of_its_own(spans):
@@ -152,7 +182,7 @@ def test_a_request_without_tasks_and_without_a_parent_has_a_trace_of_its_own(spa
 
 def test_a_failure_of_the_hub_is_an_error(spans):
     traces_of = Spans(SimpleSpanProcessor(exporter := InMemorySpanExporter()))
-    failed = Answered(request_id="r", route="/x", method="GET", status=503, seconds=0.1, caller="")
+    failed = Answered(request_id="r", route="/x", method="GET", status=503, seconds=0.1, caller="", is_known=False)
 
     traces_of.record(failed, {}, ())
 
@@ -186,81 +216,3 @@ def test_only_a_hub_with_traces_asks_for_the_tree(alice, bob, spans, monkeypatch
     monkeypatch.setattr(observation, "_spans", lambda: None)
 
     assert (len(traced), len(queries())) == (1, 0)
-
-
-@contextmanager
-def collector():
-    """Yield the URL of a collector on loopback, and the spans that it receives."""
-    received = []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            received.append((self.path, ExportTraceServiceRequest.FromString(body)))
-            self.send_response(200)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
-        try:
-            yield f"http://127.0.0.1:{server.server_port}", received
-        finally:
-            server.shutdown()
-            serving.join(PATIENCE)
-
-
-def test_spans_reach_the_collector_by_http(alice, bob, settings):
-    with collector() as (url, received):
-        settings.OTEL_EXPORTER_OTLP_ENDPOINT = url
-        sender = Spans()
-        task = factories.sent_task(alice, bob)
-        answered = Answered(
-            request_id="r", route="/a2a/tasks", method="POST", status=200, seconds=0.1, caller="alice@local"
-        )
-
-        sender.record(answered, {}, [task.uuid])
-        sender._provider.force_flush(int(PATIENCE * 1000))
-        sender._provider.shutdown()
-
-    ((path, request),) = received
-    (resource,) = request.resource_spans
-    (span,) = resource.scope_spans[0].spans
-    named = {one.key: one.value.string_value for one in resource.resource.attributes}
-    assert (path, span.name, span.trace_id) == ("/v1/traces", "POST /a2a/tasks", task.uuid.bytes)
-    assert (named["service.name"], named["service.version"]) == ("a2a-hub", settings.A2A_VERSION)
-
-
-def test_a_missing_extra_is_named(monkeypatch):
-    for module in ("opentelemetry.sdk", "opentelemetry"):
-        monkeypatch.setitem(sys.modules, module, None)
-        with pytest.raises(UnusableSettingError, match="OTEL needs the packages of the extra otel: run `make extras`"):
-            extras.require("OTEL", "otel", "opentelemetry.sdk")
-    extras.require("OTEL", "otel", "json")
-
-
-def run(tmp_path, code, **environment):
-    env = os.environ | {"A2A_VAR": str(tmp_path), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "a2aproject.settings"}
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=env | environment, capture_output=True, text=True, timeout=PATIENCE
-    )
-
-
-def test_a_hub_with_traces_does_not_start_without_the_extra(tmp_path):
-    refused = run(tmp_path, LOAD, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:4318")
-
-    assert "OTEL_EXPORTER_OTLP_ENDPOINT needs the packages of the extra otel: run `make extras`." in refused.stderr
-    assert run(tmp_path, LOAD).returncode == 0
-
-
-def test_a_hub_without_traces_loads_no_opentelemetry(tmp_path):
-    assert json.loads(run(tmp_path, ANSWER, ALLOWED_HOSTS="testserver").stdout) == []
-
-
-def test_the_collector_s_url_may_have_a_path(settings):
-    settings.OTEL_EXPORTER_OTLP_ENDPOINT = "https://collector.example.org/otlp"
-
-    assert traces.endpoint() == "https://collector.example.org/otlp/v1/traces"
