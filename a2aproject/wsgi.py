@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import django
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 
-from a2aproject.serving import connections, lifeline, shared_counts, stopping
+from a2aproject.serving import connections, frameworks, lifeline, shared_counts, stopping
 
 if TYPE_CHECKING:
     from a2aproject.web.bodies import Application
@@ -22,6 +22,7 @@ shared_counts.join()
 
 def _handler() -> WSGIHandler:
     django.setup(set_prefix=False)
+    frameworks.load()
     from a2aproject.web.handler import Handler, without_idle_receivers
 
     without_idle_receivers()

@@ -21,6 +21,10 @@ PAGES = (
     *("drf_spectacular.plumbing", "pydantic", "rest_framework.views"),
 )
 CLIENTS = ("httpcore", "httpx", "mailbox.outbound.exchange")
+EXTRAS = (
+    *("django.contrib.postgres.fields", "jwt", "mozilla_django_oidc", "opentelemetry", "pygments", "requests", "rich"),
+    "urllib3",
+)
 SET_UP = "import django; django.setup()"
 COMMAND = "from django.core.management import execute_from_command_line; execute_from_command_line"
 
@@ -58,7 +62,23 @@ def test_a_process_without_pages_does_not_load_them(program, unwanted):
     assert modules_of(program) & {*unwanted, *psycopg} == set()
 
 
-@pytest.mark.parametrize("name", [*PAGES, *CLIENTS, "psycopg"])
+@pytest.mark.django_db
+def test_a_web_process_loads_no_package_of_an_extra_that_is_not_in_use():
+    psycopg = () if connection.vendor == "postgresql" else ("psycopg",)
+    loaded = modules_of("import a2aproject.wsgi")
+
+    assert "rest_framework.views" in loaded
+    assert loaded & {*EXTRAS, *CLIENTS, *psycopg} == set()
+
+
+@pytest.mark.django_db
+def test_a_package_that_the_framework_did_not_load_can_be_imported_later():
+    assert {"requests", "pygments", "psycopg"} <= modules_of(
+        "import a2aproject.wsgi, requests, pygments, django.contrib.postgres.fields"
+    )
+
+
+@pytest.mark.parametrize("name", [*PAGES, *CLIENTS, *EXTRAS, "psycopg"])
 def test_the_unwanted_modules_exist(name):
     assert importlib.util.find_spec(name) is not None
 
