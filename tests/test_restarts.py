@@ -3,100 +3,119 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
-from uuid import uuid4
+from uuid import UUID
 
-import httpx
 import pytest
 
+from a2a_hub_client import Answer
+from a2a_hub_client import Hub as Client
+from a2a_hub_client.models.tasks import LeasedTask
+from a2a_hub_client.models.upkeep import RepairOutcome
 from tests.load.cast import operator_key
-from tests.support.hub import PATIENCE, Hub, served
+from tests.support.databases import Databases
+from tests.support.hub import Hub, served
 
-PROMISE = {"duplicate_safety": "idempotent", "key": "report-1"}
+RIGHTS = {"alice": "a2a.send.*", "bob": "a2a.respond.*", "carol": "a2a.respond.*"}
+KEY = "report-1"
+
+
+class Cast:
+    """The clients of a hub's three agents and of its operator."""
+
+    def __init__(self, url: str, keys: dict[str, str]) -> None:
+        self.operator, self.alice, self.bob, self.carol = (
+            Client(url, keys[name]) for name in ("operator", "alice", "bob", "carol")
+        )
+
+    def close(self) -> None:
+        for client in (self.operator, self.alice, self.bob, self.carol):
+            client.close()
+
+    def send(self, to: str = "bob", **fields: Any) -> UUID:
+        return self.alice.send(to, "summarise the report", **fields).id
+
+    def drained(self) -> UUID | None:
+        """Drain a result; return the id of its task, None if there is none."""
+        results = self.alice.drain(wait=0).results
+        return results[0].task_id if results else None
 
 
 class Story:
-    """A hub that is started several times with the same data, and the keys of its three agents and its operator."""
+    """A hub that is started several times with the same data."""
 
-    def __init__(self, folder: Any, database_url: str) -> None:
+    def __init__(self, folder: Path, database_url: str) -> None:
         self._folder, self._database_url = folder, database_url
-        self.keys: dict[str, str] = {}
+        self._keys: dict[str, str] = {}
 
-    def served(self) -> Any:
-        return served(self._folder, "--only", "web", database_url=self._database_url)
+    @contextmanager
+    def served(self) -> Iterator[tuple[Hub, Cast]]:
+        with served(self._folder, "--only", "web", database_url=self._database_url) as hub:
+            if not self._keys:
+                self._introduce(hub)
+            cast = Cast(hub.url, self._keys)
+            try:
+                yield hub, cast
+            finally:
+                cast.close()
 
-    def introduce(self, hub: Hub) -> None:
-        self.keys["operator"] = operator_key(hub)
-        for name, action in (("alice", "a2a.send.*"), ("bob", "a2a.respond.*"), ("carol", "a2a.respond.*")):
-            self.keys[name] = self.post(hub, "operator", "/a2a/agents", {"display": name})["api_key"]
-            self.post(hub, "operator", "/capabilities/grant", {"subject": name, "action": action})
-
-    def post(self, hub: Hub, who: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        return self._call("POST", hub, who, path, body or {})
-
-    def get(self, hub: Hub, who: str, path: str) -> Any:
-        return self._call("GET", hub, who, path)
-
-    def send(self, hub: Hub, **fields: Any) -> str:
-        task = {"id": str(uuid4()), "recipient": "bob", "intent_text": "summarise the report", **fields}
-        sent: str = self.post(hub, "alice", "/a2a/tasks", task)["task_id"]
-        return sent
-
-    def _call(self, method: str, hub: Hub, who: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        headers = {"Authorization": f"Bearer {self.keys[who]}"}
-        answer = httpx.request(method, f"{hub.url}{path}", json=body, headers=headers, timeout=PATIENCE)
-        assert answer.is_success, answer.text
-        return answer.json()
+    def _introduce(self, hub: Hub) -> None:
+        self._keys["operator"] = operator_key(hub)
+        with Client(hub.url, self._keys["operator"]) as operator:
+            for name, action in RIGHTS.items():
+                self._keys[name] = operator.add_agent(name).api_key
+                operator.grant(name, action)
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory, migrated_database):
+def said(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases) -> Iterator[tuple[Requeued, Cached]]:
     """Serve a hub three times with the same data, killed once and stopped once; return its answers."""
     with migrated_database() as url:
-        story = Story(tmp_path_factory.mktemp("hub"), url)
-        requeued, cached = Requeued(story), Cached(story)
-        with story.served() as hub:
-            story.introduce(hub)
-            requeued.first_hub(hub)
-            cached.first_hub(hub)
+        story, requeued, cached = Story(tmp_path_factory.mktemp("hub"), url), Requeued(), Cached()
+        with story.served() as (hub, cast):
+            requeued.first_hub(cast)
+            cached.first_hub(cast)
             hub.process.send_signal(signal.SIGKILL)
             hub.process.wait()
-        with story.served() as hub:
-            requeued.second_hub(hub)
-            cached.second_hub(hub)
-        with story.served() as hub:
-            requeued.third_hub(hub)
-            cached.third_hub(hub)
-    return requeued, cached
+        with story.served() as (_, cast):
+            requeued.second_hub(cast)
+            cached.second_hub(cast)
+        with story.served() as (_, cast):
+            requeued.third_hub(cast)
+            cached.third_hub(cast)
+        yield requeued, cached
 
 
-def requeue(story: Story, hub: Hub, task_id: str) -> Any:
-    command = {"action": "requeue", "duplicate_risk": "operator_accepted"}
-    repair = {"task_id": task_id, "reason": "its worker is gone", "command": command}
-    return story.post(hub, "operator", "/a2a/repair", repair)["outcome"]
+def leased_by(worker: Client) -> LeasedTask | None:
+    leases = worker.receive(wait=0).leases
+    return leases[0] if leases else None
+
+
+def requeue(cast: Cast, task_id: UUID) -> RepairOutcome:
+    return cast.operator.task(task_id).requeue("its worker is gone", duplicate_risk="operator_accepted")
 
 
 class Requeued:
     """A task of carol, whose worker is gone. It is requeued after the first restart and after the second."""
 
-    def __init__(self, story: Story) -> None:
-        self.story = story
+    def first_hub(self, cast: Cast) -> None:
+        self.task_id = cast.send("carol")
+        self.first = leased_by(cast.carol)
 
-    def first_hub(self, hub: Hub) -> None:
-        self.task_id = self.story.send(hub, recipient="carol")
-        self.first = self.story.get(hub, "carol", "/a2a/tasks/next")["lease"]
+    def second_hub(self, cast: Cast) -> None:
+        (self.in_flight,) = cast.carol.queue(min_lease_age=0.001)
+        self.nothing = leased_by(cast.carol)
+        self.outcome = requeue(cast, self.task_id)
 
-    def second_hub(self, hub: Hub) -> None:
-        (self.in_flight,) = self.story.get(hub, "carol", "/a2a/queue?min_lease_age_ms=1")["tasks"]
-        self.nothing = self.story.get(hub, "carol", "/a2a/tasks/next")["task"]
-        self.outcome = requeue(self.story, hub, self.task_id)
-
-    def third_hub(self, hub: Hub) -> None:
-        (self.queued,) = self.story.get(hub, "carol", "/a2a/queue")["tasks"]
-        self.second = self.story.get(hub, "carol", "/a2a/tasks/next")
-        requeue(self.story, hub, self.task_id)
-        self.third = self.story.get(hub, "carol", "/a2a/tasks/next")
-        self.timeline = self.story.get(hub, "alice", f"/a2a/tasks/{self.task_id}/timeline")["events"]
+    def third_hub(self, cast: Cast) -> None:
+        (self.queued,) = cast.carol.queue()
+        self.second = leased_by(cast.carol)
+        requeue(cast, self.task_id)
+        self.third = leased_by(cast.carol)
+        self.timeline = list(cast.alice.task(self.task_id).timeline())
 
 
 class Cached:
@@ -105,62 +124,59 @@ class Cached:
     The answer of the third is cached, and a duplicate waits for it.
     """
 
-    def __init__(self, story: Story) -> None:
-        self.story = story
+    def first_hub(self, cast: Cast) -> None:
+        self.drained, self.forced = cast.send(), cast.send()
+        self.leader, self.waiter = cast.send(idempotency_key=KEY), cast.send(idempotency_key=KEY)
+        self.later = [cast.send(kind="later", parent=self.leader) for _ in range(2)]
+        self.taken = [leased.task.id for _ in range(3) if (leased := leased_by(cast.bob))]
+        cast.bob.post_result(Answer(task_id=self.drained))
+        cast.operator.task(self.forced).fail("gave up", reason="stuck")
+        self.first = cast.drained()
 
-    def first_hub(self, hub: Hub) -> None:
-        story = self.story
-        self.drained, self.forced = story.send(hub), story.send(hub)
-        self.leader = story.send(hub, idempotency=PROMISE)
-        self.waiter = story.send(hub, idempotency=PROMISE)
-        self.later = [story.send(hub, task_kind="later", parent=self.leader) for _ in range(2)]
-        self.taken = [story.get(hub, "bob", "/a2a/tasks/next")["task"]["id"] for _ in range(3)]
-        story.post(hub, "bob", "/a2a/results", {"task_id": self.drained, "status": "ok"})
-        command = {"action": "force_error", "message": "gave up"}
-        story.post(hub, "operator", "/a2a/repair", {"task_id": self.forced, "reason": "stuck", "command": command})
-        self.first = story.get(hub, "alice", "/a2a/results/next")["result"]["task_id"]
+    def second_hub(self, cast: Cast) -> None:
+        self.entries = {entry.task.id: entry for entry in cast.alice.queue()}
+        (self.pending,) = cast.alice.drain(wait=0).results
+        self.leased_later = [leased.task for _ in range(2) if (leased := leased_by(cast.bob))]
+        cast.bob.post_result(Answer(task_id=self.leader))
 
-    def second_hub(self, hub: Hub) -> None:
-        story = self.story
-        self.entries = {entry["task"]["id"]: entry for entry in story.get(hub, "alice", "/a2a/queue")["tasks"]}
-        self.pending = story.get(hub, "alice", "/a2a/results/next")["result"]
-        self.leased_later = [story.get(hub, "bob", "/a2a/tasks/next")["task"] for _ in range(2)]
-        story.post(hub, "bob", "/a2a/results", {"task_id": self.leader, "status": "ok"})
-
-    def third_hub(self, hub: Hub) -> None:
-        story = self.story
-        self.duplicate = story.send(hub, idempotency=PROMISE)
-        self.answered = [story.get(hub, "alice", "/a2a/results/next")["result"]["task_id"] for _ in range(3)]
-        self.rest = story.get(hub, "alice", "/a2a/results/next")["result"]
-        self.unleased = story.get(hub, "bob", "/a2a/tasks/next")["task"]
+    def third_hub(self, cast: Cast) -> None:
+        self.duplicate = cast.send(idempotency_key=KEY)
+        self.answered = [cast.drained() for _ in range(3)]
+        self.rest, self.unleased = cast.drained(), leased_by(cast.bob)
 
 
-def test_a_requeued_task_keeps_its_id_and_attempt_across_restarts(said):
+def test_a_requeued_task_keeps_its_id_and_attempt_across_restarts(said: tuple[Requeued, Cached]) -> None:
     seen, _ = said
     task_id = seen.task_id
+    assert seen.first
+    assert seen.second
+    assert seen.third
 
-    in_flight = (seen.in_flight["state"], seen.in_flight["lease_id"], seen.in_flight["attempt"])
-    assert in_flight == ("in_flight", seen.first["lease_id"], 1)
+    in_flight = (seen.in_flight.state, seen.in_flight.lease_id, seen.in_flight.attempt)
+    assert in_flight == ("in_flight", seen.first.lease.id, 1)
     assert seen.nothing is None
-    assert seen.outcome == {"task_id": task_id, "action": "requeued", "state": "queued", "attempt": 1}
-    assert (seen.queued["state"], seen.queued["task"]["id"], seen.queued["attempt"]) == ("queued", task_id, 1)
-    assert [leased["task"]["id"] for leased in (seen.second, seen.third)] == [task_id] * 2
-    assert [leased["lease"]["attempt"] for leased in (seen.second, seen.third)] == [2, 3]
+    outcome = (seen.outcome.task_id, seen.outcome.action, seen.outcome.state, seen.outcome.attempt)
+    assert outcome == (task_id, "requeued", "queued", 1)
+    assert (seen.queued.state, seen.queued.task.id, seen.queued.attempt) == ("queued", task_id, 1)
+    assert [leased.task.id for leased in (seen.second, seen.third)] == [task_id] * 2
+    assert [leased.lease.attempt for leased in (seen.second, seen.third)] == [2, 3]
     leased_and_returned = ["a2a_task_leased", "a2a_repair_applied"]
-    kinds = [event["kind"] for event in seen.timeline]
+    kinds = [event.kind for event in seen.timeline]
     assert kinds == ["a2a_task_sent", *leased_and_returned * 2, "a2a_task_leased"]
 
 
-def test_results_cache_and_waiting_duplicates_survive_restarts(said):
+def test_results_cache_and_waiting_duplicates_survive_restarts(said: tuple[Requeued, Cached]) -> None:
     _, seen = said
 
     assert (seen.taken, seen.first) == ([seen.drained, seen.forced, seen.leader], seen.drained)
-    assert (seen.pending["task_id"], seen.pending["error_message"]) == (seen.forced, "gave up")
+    assert (seen.pending.task_id, seen.pending.error_message) == (seen.forced, "gave up")
     leader, waiter = seen.entries[seen.leader], seen.entries[seen.waiter]
-    assert (leader["state"], waiter["waits_on"]) == ("in_flight", seen.leader)
-    assert [(task["id"], task["task_kind"], task["parent"]) for task in seen.leased_later] == [
+    assert (leader.state, waiter.waits_on) == ("in_flight", seen.leader)
+    assert [(task.id, task.kind, task.parent) for task in seen.leased_later] == [
         (task_id, "later", seen.leader) for task_id in seen.later
     ]
-    assert waiter["task"]["idempotency"] == PROMISE
+    promise = waiter.task.idempotency
+    assert promise
+    assert (promise.duplicate_safety, promise.key) == ("idempotent", KEY)
     assert seen.answered == [seen.leader, seen.waiter, seen.duplicate]
     assert (seen.rest, seen.unleased) == (None, None)

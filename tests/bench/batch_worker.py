@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import psutil
 
+from a2a_hub_client import Answer, Hub
+from a2a_hub_client.models.tasks import LeasedTask
 from tests.bench.cycles import PATIENCE
-from tests.load.cast import must
-from tests.load.client import Client
 
-WAIT_MS = 10_000
+WAIT = 10.0  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,15 @@ def working(url: str, key: str, size: int) -> Iterator[BatchWorker]:
 
 
 def _work(url: str, key: str, size: int, counted: Any) -> None:
-    with Client(url, key) as worker:
+    with Hub(url, key) as worker:
         while True:
-            leased = must(worker.post("/a2a/tasks/lease", {"max": size, "wait_ms": WAIT_MS}))["leases"]
+            leased = worker.receive(most=size, wait=WAIT).leases
             if leased:
-                posted = must(worker.post("/a2a/results/batch", {"results": [echo(one) for one in leased]}))
-                assert posted["refused"] == []
+                assert worker.post_results([echo(one) for one in leased]).refused == []
                 counted[1] += len(leased)  # first, so that a reader never sees a batch without its tasks
                 counted[0] += 1
 
 
-def echo(leased: Mapping[str, Any]) -> dict[str, Any]:
+def echo(leased: LeasedTask) -> Answer:
     """Return the result of one leased task: its own text."""
-    content = [{"type": "text", "text": leased["task"]["intent_text"]}]
-    names = {"task_id": leased["task"]["id"], "lease_id": leased["lease"]["lease_id"]}
-    return {**names, "status": "ok", "content": content}
+    return Answer(task_id=leased.task.id, lease_id=leased.lease.id, content=leased.task.text)

@@ -18,7 +18,7 @@ import psutil
 from tests.bench import cycles, official_call
 from tests.bench.cycles import PATIENCE
 from tests.bench.short import percentiles
-from tests.load.client import LENGTH
+from tests.support.raw_client import LENGTH
 
 WARM_UP = 2.0  # seconds that all clients send before the measurement
 

@@ -14,7 +14,9 @@ from typing import Any
 
 import psutil
 
-from tests.load.cast import Pair, Worker, must
+from tests.load.cast import Pair
+from tests.load.raw_pair import RawPair
+from tests.support.raw_client import must
 
 VERBS = ("send", "lease", "result", "drain")
 WARM_UP = 5
@@ -81,14 +83,14 @@ def timed(steps: Iterable[Steps], barrier: Barrier, seconds: float) -> Timings:
 
 def over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
     """Run the full cycles of one pair against the hub at ``job[0]``."""
-    with closing(Worker(*job)) as worker:
+    with closing(RawPair(*job)) as worker:
         return timed((worker.cycle(str(number)) for number in itertools.count()), barrier, seconds)
 
 
 def paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float) -> Timings:
     """Run the full cycles of one pair, at most that many per second."""
     (address, rate), due = job, time.perf_counter()
-    with closing(Worker(*address)) as worker:
+    with closing(RawPair(*address)) as worker:
 
         def cycle(number: int) -> tuple[float, ...]:
             nonlocal due
@@ -101,7 +103,7 @@ def paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float)
 
 def leases_over_http(job: tuple[str, Pair], barrier: Barrier, seconds: float) -> Timings:
     """Lease the queued tasks of one pair's worker, one after the other."""
-    with closing(Worker(*job)) as worker:
+    with closing(RawPair(*job)) as worker:
 
         def lease() -> Steps:
             begun = time.perf_counter()

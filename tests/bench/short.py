@@ -10,9 +10,9 @@ from typing import Any
 
 from tests.bench import cycles
 from tests.bench.cycles import Timings
-from tests.load.cast import Pair, must
-from tests.load.client import Client
+from tests.load.cast import Pair
 from tests.support.hub import Hub
+from tests.support.raw_client import RawClient, must
 
 UNANSWERED_AFTER = 5.0  # seconds
 
@@ -28,8 +28,8 @@ def short_requests(hub: Hub, pair: Pair, rate: float, seconds: float) -> dict[st
 def _paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float) -> Timings:
     """Run cycles at the rate of the job, each without a warm-up. An unanswered request ends its cycle."""
     ((url, pair), rate), timings = job, Timings()
-    with closing(Client(url, pair.sender.key, timeout=UNANSWERED_AFTER)) as sender:
-        worker = Client(url, pair.worker.key, timeout=UNANSWERED_AFTER)
+    with closing(RawClient(url, pair.sender.key, timeout=UNANSWERED_AFTER)) as sender:
+        worker = RawClient(url, pair.worker.key, timeout=UNANSWERED_AFTER)
         barrier.wait(cycles.PATIENCE)
         begun = time.perf_counter()
         while timings.seconds < seconds:
@@ -40,7 +40,7 @@ def _paced(job: tuple[tuple[str, Pair], float], barrier: Barrier, seconds: float
     return timings
 
 
-def _steps(sender: Client, worker: Client, pair: Pair) -> tuple[float, ...]:
+def _steps(sender: RawClient, worker: RawClient, pair: Pair) -> tuple[float, ...]:
     """Take one task from send to drained; return the seconds of each request, to the first without an answer."""
     taken: list[float] = []
     leased: dict[str, dict[str, str]] = {}

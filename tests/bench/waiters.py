@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from tests.bench.cycles import PATIENCE
-from tests.load.client import LENGTH
+from tests.support.raw_client import LENGTH
 
 WAIT_MS = 60_000  # which the measured hubs allow
 JOINING = 400  # agents that begin to wait in a second

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.load.actors import Database
-from tests.load.cast import Worker, pairs
+from tests.load.cast import pairs
 from tests.load.command_line import a2a, done
+from tests.load.raw_pair import RawPair
 from tests.support.databases import Databases
 from tests.support.hub import Hub, served
 
@@ -34,12 +35,12 @@ def shared_hub(tmp_path_factory: pytest.TempPathFactory, migrated_database: Data
 
 
 @pytest.fixture
-def work(shared_hub: Hub) -> Iterator[Worker]:
+def work(shared_hub: Hub) -> Iterator[RawPair]:
     """Return a sender and a worker of the shared hub, which no other test uses."""
     (pair,) = pairs(shared_hub, 1)
-    worker = Worker(shared_hub.url, pair)
-    yield worker
-    worker.close()
+    both = RawPair(shared_hub.url, pair)
+    yield both
+    both.close()
 
 
 @pytest.fixture

@@ -1,19 +1,18 @@
-"""Plain clients of the official protocol at a served hub. They know which process of the hub answers them."""
+"""Plain clients of the official protocol at a served hub, and workers. They know which process answers them."""
 
 from __future__ import annotations
 
 import json
-import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import httpx
 import psutil
 
-from tests.load.cast import Pair, must, pairs
-from tests.load.client import Answer, Client
+from a2a_hub_client import Answer, Retry, TextBlock
+from a2a_hub_client import Hub as Client
+from tests.load.cast import Pair, pairs
 from tests.support.a2a import message
 from tests.support.hub import PATIENCE, Hub, wait_until
 
@@ -118,48 +117,52 @@ class Holder:
 
     def __init__(self, hub: Hub, pair: Pair) -> None:
         self.hub = hub
-        self.client = Client(hub.url, pair.worker.key, timeout=PATIENCE)
+        self._key = pair.worker.key
+        self._client = self._connected()
         self.task = self.lease = ""
 
     def take(self) -> None:
-        taken = self._answer(lambda: self.client.get("/a2a/tasks/next?wait_ms=60000"))
-        self.task, self.lease = taken["task"]["id"], taken["lease"]["lease_id"]
+        (taken,) = self._client.receive().leases
+        self.task, self.lease = str(taken.task.id), str(taken.lease.id)
 
     def make(self, text: str, **fields: Any) -> None:
         artifact = {"artifact_id": "report", "content": text}
-        body = {"updates": [{"artifact": artifact, **fields}], "lease_id": self.lease}
-        self._post(f"/a2a/tasks/{self.task}/updates", {**body, "attempt_id": str(uuid.uuid4())})
+        self._client.post_updates(self.task, [{"artifact": artifact, **fields}], lease_id=self.lease)
 
     def complete(self, *texts: str) -> None:
         """Post the result, with or without content."""
-        content = [{"type": "text", "text": text} for text in texts]
-        self._post("/a2a/results", {"task_id": self.task, "status": "ok", "content": content, "lease_id": self.lease})
+        content = [TextBlock(text) for text in texts]
+        self._client.post_result(Answer(task_id=self.task, lease_id=self.lease, content=content))
 
     def move_elsewhere(self, than: int) -> None:
         """Send the next requests to another process of the hub than the one with this id."""
 
         def is_elsewhere() -> bool:
-            self.client.close()
-            self._answer(lambda: self.client.get("/a2a/leases"))
-            return process_of(self.hub, self.client.port) != than
+            self._client.close()
+            self._client = self._connected()
+            list(self._client.leases())
+            return process_of(self.hub, self._connections.port) != than
 
         wait_until(is_elsewhere)
 
-    def _post(self, path: str, body: Mapping[str, Any]) -> None:
-        self._answer(lambda: self.client.post(path, body))
+    def close(self) -> None:
+        self._client.close()
 
-    def _answer(self, call: Callable[[], Answer]) -> Json:
-        give_up_at = time.monotonic() + PATIENCE
-        while True:
-            try:
-                answer = call()
-            except OSError:
-                assert time.monotonic() < give_up_at, "the hub did not come back"
-                wait_until(self.hub.is_up)
-            else:
-                if answer.status != 503:
-                    return must(answer)
-                wait_until(self.hub.is_up)
+    def _connected(self) -> Client:
+        retry = Retry(patience=PATIENCE, first_pause=0.05, longest_pause=0.5)
+        self._connections = Connections()
+        return Client(self.hub.url, self._key, retry=retry, transport=self._connections)
+
+
+class Connections(httpx.HTTPTransport):
+    """The connections of a client. ``port`` is the client's port of the last answer."""
+
+    port = 0
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        response = super().handle_request(request)
+        self.port = port_of(response)
+        return response
 
 
 @contextmanager
@@ -170,7 +173,7 @@ def talk(hub: Hub, pair: Pair | None = None) -> Iterator[tuple[Caller, Holder]]:
     try:
         yield Caller(hub, pair), holder
     finally:
-        holder.client.close()
+        holder.close()
 
 
 def _body(method: str, params: Json) -> Json:

@@ -9,16 +9,15 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from http import HTTPStatus
-from http.client import HTTPConnection
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import psycopg
 from django.db import connection
 
+from a2a_hub_client import Hub as Client
 from tests.load.actor import SECRET
 from tests.load.actors import Database
+from tests.load.cast import operator_of
 from tests.load.command_line import a2a, done, new_hub, refusal, state
 from tests.support.hub import PATIENCE, ROOT, served, wait_until
 
@@ -74,12 +73,8 @@ def test_a_backup_under_load_holds_every_acknowledged_write(database: Database, 
 
 def serves(database: Database, key: str) -> bool:
     """Whether a hub on the database accepts the key and a task."""
-    with served(database.folder, "--only", "web", database_url=database.url) as hub:
-        task = json.dumps({"recipient": "worker@load", "intent_text": "after the restore"})
-        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-        with contextlib.closing(HTTPConnection(urlsplit(hub.url).netloc, timeout=PATIENCE)) as client:
-            client.request("POST", "/a2a/tasks", task, headers)
-            return client.getresponse().status == HTTPStatus.OK
+    with served(database.folder, "--only", "web", database_url=database.url) as hub, Client(hub.url, key) as sender:
+        return sender.send("worker@load", "after the restore").outcome is None
 
 
 def test_a_backup_is_private_and_replaces_a_file_only_by_force(database: Database, backup: Path) -> None:
@@ -118,9 +113,8 @@ def kept_tasks(database: Database, kept: str) -> set[str]:
 
 def test_a_restore_refuses_while_a_hub_runs(database: Database, backup: Path) -> None:
     with served(database.folder, "--only", "web", database_url=database.url) as hub:
-        with contextlib.closing(HTTPConnection(urlsplit(hub.url).netloc, timeout=PATIENCE)) as client:
-            client.request("GET", "/readyz")
-            assert client.getresponse().status == HTTPStatus.OK
+        with operator_of(hub) as client:
+            assert list(client.agents())
 
         assert "Stop" in refusal(a2a(database, "restore", backup, "--replace"))
 

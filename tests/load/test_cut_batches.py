@@ -8,21 +8,21 @@ from collections.abc import Callable
 from typing import Any
 from uuid import uuid4
 
-from tests.load.cast import Worker, must
-from tests.load.client import Client
+from tests.load.raw_pair import RawPair
 from tests.load.test_cut_connections import RESET_ON_CLOSE, kinds
 from tests.support.hub import wait_until
+from tests.support.raw_client import RawClient, must
 
 
 def hang_up(hub: Any, key: str, path: str, body: dict[str, Any], *, until: Callable[[], object]) -> None:
     """Send the body, wait ``until`` the hub has committed it, and cut the connection without reading."""
-    with Client(hub.url, key) as client:
+    with RawClient(hub.url, key) as client:
         connection = client.send("POST", path, json.dumps(body).encode())
         wait_until(until)
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
 
 
-def send(work: Worker, number: int) -> dict[str, Any]:
+def send(work: RawPair, number: int) -> dict[str, Any]:
     """Return a batch of tasks, which is not sent yet."""
     tasks = [{"id": str(uuid4()), "recipient": work.pair.worker.display, "intent_text": "x"} for _ in range(number)]
     return {"tasks": tasks}

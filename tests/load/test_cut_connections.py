@@ -11,15 +11,15 @@ import uuid
 from collections.abc import Callable
 from typing import Any
 
-from tests.load.cast import Worker, must
-from tests.load.client import Client
+from tests.load.raw_pair import RawPair
 from tests.support.hub import wait_until
+from tests.support.raw_client import RawClient, must
 
 WAIT_MS = 1500
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 
-def ask_and_hang_up(client: Client, path: str, attempt: str, *, until: Callable[[], object]) -> None:
+def ask_and_hang_up(client: RawClient, path: str, attempt: str, *, until: Callable[[], object]) -> None:
     """Send a receive, wait ``until`` the hub has committed its change, and cut the connection without reading."""
     connection = client.send("GET", path, headers={"A2A-Receive-Attempt-Id": attempt})
     wait_until(until)
@@ -27,13 +27,13 @@ def ask_and_hang_up(client: Client, path: str, attempt: str, *, until: Callable[
     client.close()
 
 
-def sent(work: Worker) -> str:
+def sent(work: RawPair) -> str:
     body = {"recipient": work.pair.worker.display, "intent_text": "survive"}
     task_id: str = must(work.sender.post("/a2a/tasks", body))["task_id"]
     return task_id
 
 
-def received(client: Client, path: str, kind: str) -> dict[str, Any]:
+def received(client: RawClient, path: str, kind: str) -> dict[str, Any]:
     """Repeat a receive under its id until it returns a ``kind``, which is task or result.
 
     An answer without one is no end: another request under the id may be at work on the only task at that moment.
@@ -48,21 +48,21 @@ def received(client: Client, path: str, kind: str) -> dict[str, Any]:
     return answers[-1]
 
 
-def resolve(work: Worker, path: str = "/a2a/tasks/next") -> None:
+def resolve(work: RawPair, path: str = "/a2a/tasks/next") -> None:
     """Lease the next task and post its result."""
     leased = received(work.worker, path, "task")
     lease = {"task_id": leased["task"]["id"], "lease_id": leased["lease"]["lease_id"]}
     must(work.worker.post("/a2a/results", {**lease, "status": "ok"}))
 
 
-def kinds(work: Worker, task_id: str) -> list[str]:
+def kinds(work: RawPair, task_id: str) -> list[str]:
     return [event["kind"] for event in must(work.sender.get(f"/a2a/tasks/{task_id}/timeline"))["events"]]
 
 
 def test_a_repeated_receive_returns_the_lease_of_a_lost_reply(shared_hub, work):
     task_id, attempt = sent(work), str(uuid.uuid4())
 
-    with Client(shared_hub.url, work.pair.worker.key) as cut:
+    with RawClient(shared_hub.url, work.pair.worker.key) as cut:
         ask_and_hang_up(cut, "/a2a/tasks/next", attempt, until=lambda: "a2a_task_leased" in kinds(work, task_id))
     again = [must(work.worker.call("GET", "/a2a/tasks/next", headers={"A2A-Receive-Attempt-Id": attempt}))]
     again.append(must(work.worker.call("GET", f"/a2a/tasks/next?attempt_id={attempt}")))
@@ -80,7 +80,7 @@ def test_a_repeated_drain_returns_the_result_until_it_is_acknowledged(shared_hub
     for _ in range(2):
         resolve(work)
 
-    with Client(shared_hub.url, work.pair.sender.key) as cut:
+    with RawClient(shared_hub.url, work.pair.sender.key) as cut:
         ask_and_hang_up(cut, "/a2a/results/next", attempt, until=lambda: "a2a_result_delivered" in kinds(work, task_id))
     again = must(work.sender.call("GET", "/a2a/results/next", headers={"A2A-Receive-Attempt-Id": attempt}))
     must(work.sender.post("/a2a/results/ack", {"task_ids": [task_id]}))
@@ -97,7 +97,7 @@ def test_a_waiting_lease_that_was_given_up_takes_nothing_after_its_repeat(shared
     attempt = str(uuid.uuid4())
     path = f"/a2a/tasks/next?attempt_id={attempt}"
 
-    with Client(shared_hub.url, work.pair.worker.key) as given_up:
+    with RawClient(shared_hub.url, work.pair.worker.key) as given_up:
         given_up.send("GET", f"{path}&wait_ms={WAIT_MS}")
     first = sent(work)
     resolve(work, path)
@@ -114,7 +114,7 @@ def test_a_waiting_drain_that_was_given_up_takes_nothing_after_its_repeat(shared
     attempt = str(uuid.uuid4())
     path = f"/a2a/results/next?attempt_id={attempt}"
 
-    with Client(shared_hub.url, work.pair.sender.key) as given_up:
+    with RawClient(shared_hub.url, work.pair.sender.key) as given_up:
         given_up.send("GET", f"{path}&wait_ms={WAIT_MS}")
     first = sent(work)
     resolve(work)
@@ -131,9 +131,9 @@ def test_a_waiting_drain_that_was_given_up_takes_nothing_after_its_repeat(shared
 def test_a_request_that_is_cut_off_changes_nothing(shared_hub, work):
     body = b'{"recipient": "%s", "intent_text": "half"' % work.pair.worker.display.encode()
 
-    with Client(shared_hub.url, work.pair.sender.key) as cut:
+    with RawClient(shared_hub.url, work.pair.sender.key) as cut:
         cut.send("POST", "/a2a/tasks", body).shutdown(socket.SHUT_WR)
-    with Client(shared_hub.url, work.pair.sender.key) as cut:
+    with RawClient(shared_hub.url, work.pair.sender.key) as cut:
         connection = cut.send("GET", "/healthz")
         connection.sendall(b"POST /a2a/tasks HTTP/1.1\r\nContent-Length: 500\r\n\r\n" + body)
 

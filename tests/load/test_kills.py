@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import threading
 import time
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
+from a2a_hub_client import Answer, HubError, Retry, UnreachableError
+from a2a_hub_client import Hub as Client
 from tests.load.actors import Database
-from tests.load.cast import Pair, Worker, must, pairs
-from tests.load.client import Answer
+from tests.load.cast import Pair, pairs
 from tests.support.hub import PATIENCE, Hub, wait_until
 
 CLIENTS = 4
@@ -31,46 +30,31 @@ class Ledger:
 
 
 class Persistent:
-    """A client that repeats each request with the same ids until it is answered, as clients should."""
+    """The clients of a pair, which repeat each request with the same ids until it is answered."""
 
     def __init__(self, url: str, pair: Pair, stop: threading.Event) -> None:
-        self.work = Worker(url, pair)
-        self.stop = stop
         self.ledger = Ledger()
+        self._stop, self._recipient = stop, pair.worker.display
+        retry = Retry(patience=GIVE_UP_AFTER, first_pause=0.05, longest_pause=0.5, on_trouble=self._note_trouble)
+        self._sender, self._worker = (Client(url, party.key, retry=retry) for party in pair)
 
     def run(self) -> None:
-        while not self.stop.is_set():
-            self.cycle()
-        self.work.close()
+        with self._sender, self._worker:
+            while not self._stop.is_set():
+                self.cycle()
 
     def cycle(self) -> None:
         """Take one task through its life. Record each step when it is acknowledged."""
-        task_id, attempt = str(uuid.uuid4()), {"A2A-Receive-Attempt-Id": str(uuid.uuid4())}
-        sender, worker, ledger = self.work.sender, self.work.worker, self.ledger
-        task = {"id": task_id, "recipient": self.work.pair.worker.display, "intent_text": "survive"}
-        self.until_answered(lambda: sender.post("/a2a/tasks", task))
-        ledger.sent.append(task_id)
-        leased = self.until_answered(lambda: worker.get("/a2a/tasks/next", **attempt))
-        lease_id = leased["lease"]["lease_id"]
-        ledger.leased[leased["task"]["id"]] = lease_id
-        result = {"task_id": leased["task"]["id"], "status": "ok", "lease_id": lease_id}
-        self.until_answered(lambda: worker.post("/a2a/results", result))
-        ledger.posted.append(leased["task"]["id"])
-        drained = self.until_answered(lambda: sender.get("/a2a/results/next", **attempt))
-        ledger.drained.append(drained["result"]["task_id"])
+        self.ledger.sent.append(str(self._sender.send(self._recipient, "survive").id))
+        (leased,) = self._worker.receive(wait=0).leases
+        self.ledger.leased[str(leased.task.id)] = str(leased.lease.id)
+        self._worker.post_result(Answer(task_id=leased.task.id, lease_id=leased.lease.id))
+        self.ledger.posted.append(str(leased.task.id))
+        (drained,) = self._sender.drain(wait=0).results
+        self.ledger.drained.append(str(drained.task_id))
 
-    def until_answered(self, call: Callable[[], Answer]) -> dict[str, Any]:
-        give_up_at = time.monotonic() + GIVE_UP_AFTER
-        while True:
-            try:
-                answer = call()
-            except OSError:
-                self.ledger.cut += 1
-            else:
-                if answer.status != 503:
-                    return must(answer)
-            assert time.monotonic() < give_up_at, "the hub did not come back"
-            time.sleep(0.05)
+    def _note_trouble(self, error: HubError) -> None:
+        self.ledger.cut += isinstance(error, UnreachableError)
 
 
 def load_with(hub: Hub, kills: list[Callable[[], object]]) -> list[Ledger]:

@@ -7,19 +7,17 @@ from uuid import uuid4
 
 import pytest
 
+from a2a_hub_client import Hub as Client
 from mailbox.gate.callers import Role
 from mailbox.models import Lease
 from mailbox.words.envelopes import A2A
-from tests.load.cast import Pair, Party, must
-from tests.load.client import Client
+from tests.load.cast import Pair, Party
 from tests.load.official import Caller
 from tests.support import factories
 from tests.support.a2a import short, state
 from tests.support.workers import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-ARMED = {"enabled": True, "min_lease_age_ms": 0}
 
 
 @pytest.fixture
@@ -33,7 +31,7 @@ def people():
 @pytest.fixture
 def caller(people, served_hub):
     sender, worker, _ = people
-    parties = [Party(one.agent.display, one.agent.pubkey, factories.key_of(one)) for one in (sender, worker)]
+    parties = [Party(one.agent.display, factories.key_of(one)) for one in (sender, worker)]
     return Caller(served_hub, Pair(*parties))
 
 
@@ -54,13 +52,12 @@ def test_the_gate_requeues_the_task_of_a_killed_worker_while_its_stream_is_open(
             first.process.send_signal(signal.SIGKILL)
             assert first.code() == -signal.SIGKILL
         now = state(caller.rpc("GetTask", task))
-        dry = must(operator.post("/a2a/retry-stale", {**ARMED, "enabled": False}))["report"]
-        report = must(operator.post("/a2a/retry-stale", ARMED))["report"]
+        dry, report = (operator.retry_stale(enabled=enabled, min_lease_age=0) for enabled in (False, True))
         with desk.process("echo", "done", name=name):
             seen += list(stream)
 
-    assert (now, [len(dry["would_requeue"]), len(dry["requeued"])]) == ("WORKING", [1, 0])
-    assert [(one["task_id"], one["attempt"]) for one in report["requeued"]] == [(task["id"], 1)]
+    assert (now, [len(dry.would_requeue), len(dry.requeued)]) == ("WORKING", [1, 0])
+    assert [(one.task_id, one.attempt) for one in report.requeued] == [(repeatable.uuid, 1)]
     assert [lease.end for lease in Lease.objects.order_by("pk")] == ["auto_requeue", "result"]
     assert words_of(seen)[:5] == ["Task SUBMITTED", "WORKING", "WORKING begun", "SUBMITTED", "WORKING"]
     assert words_of(seen)[-1] == "COMPLETED"

@@ -9,8 +9,8 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.load.cast import must, operator_key
-from tests.load.client import Client
+from a2a_hub_client import Hub as Client
+from tests.load.cast import operator_of
 from tests.load.official import kill, process_of, talk
 from tests.proof import servers
 from tests.support.a2a import message, short, state
@@ -131,15 +131,14 @@ def test_the_task_of_a_killed_worker_is_requeued_and_completed_while_its_stream_
             worker.process.send_signal(signal.SIGKILL)
             assert worker.code() == -signal.SIGKILL
         with Client(hub.url, pair.worker.key) as client:
-            (lease,) = must(client.get("/a2a/leases"))["leases"]
+            (lease,) = client.leases()
         now = caller.rpc("GetTask", task)
-        with Client(hub.url, operator_key(hub)) as operator:
-            command = {"action": "requeue", "duplicate_risk": "operator_accepted"}
-            must(operator.post("/a2a/repair", {"task_id": task["id"], "command": command, "reason": "killed"}))
+        with operator_of(hub) as operator:
+            operator.task(task["id"]).requeue("killed", duplicate_risk="operator_accepted")
         with desk.process("echo", "done", name=pair.worker.display):
             seen += list(stream)
 
-    assert (lease["task"]["id"], lease["attempt"], state(now)) == (task["id"], 1, "WORKING")
+    assert (str(lease.task.id), lease.attempt, state(now)) == (task["id"], 1, "WORKING")
     assert words_of(seen)[:5] == ["Task SUBMITTED", "WORKING", "WORKING begun", "SUBMITTED", "WORKING"]
     assert words_of(seen)[-1] == "COMPLETED"
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import select
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 
 import pytest
 
-from tests.load.cast import must, pairs
-from tests.load.client import Client
+from a2a_hub_client import Hub, Retry
+from tests.load.cast import pairs
 from tests.support.hub import PATIENCE, served, wait_until
 
 AGENTS = 6
+ONCE = Retry(patience=0)
 
 
 @pytest.fixture
@@ -24,43 +25,45 @@ def serve(tmp_path, migrated_database):
 
 @pytest.fixture
 def polls():
-    """Return a function that begins a long poll, and ends with all of them."""
+    """Return a function that begins a long poll for a task, and returns the future of the task."""
     with ExitStack() as kept:
+        pool = kept.enter_context(ThreadPoolExecutor(AGENTS))
 
         def begin(url, key):
-            client = kept.enter_context(Client(url, key, timeout=PATIENCE))
-            return client, client.send("GET", "/a2a/tasks/next?wait_ms=60000")
+            return pool.submit(polled, kept.enter_context(Hub(url, key, retry=ONCE)))
 
         yield begin
+
+
+def polled(worker):
+    leases = worker.receive(wait=60).leases
+    return leases[0].task if leases else None
 
 
 @pytest.mark.parametrize("wake_ups", ["auto", "poll"])
 def test_each_waiting_request_of_two_processes_gets_its_task(serve, polls, wake_ups):
     hub = serve(workers=2, A2A_WAKE_UPS=wake_ups)
     cast = pairs(hub, AGENTS)
-    begun = [polls(hub.url, pair.worker.key)[0] for pair in cast]
+    begun = [polls(hub.url, pair.worker.key) for pair in cast]
 
     for pair in cast:
-        with Client(hub.url, pair.sender.key) as sender:
-            must(sender.post("/a2a/tasks", {"recipient": pair.worker.display, "intent_text": pair.worker.display}))
+        with Hub(hub.url, pair.sender.key) as sender:
+            sender.send(pair.worker.display, pair.worker.display)
 
-    assert [must(poll.read())["task"]["intent_text"] for poll in begun] == [pair.worker.display for pair in cast]
+    assert [poll.result(PATIENCE).text for poll in begun] == [pair.worker.display for pair in cast]
 
 
 def test_more_waiting_requests_than_seats_leave_threads_for_short_requests(serve, polls):
     hub = serve(workers=1, WEB_THREADS="4")  # two seats
     cast = pairs(hub, AGENTS)
     begun = [polls(hub.url, pair.worker.key) for pair in cast]
-    sockets = [connection for _, connection in begun]
-    wait_until(lambda: len(select.select(sockets, [], [], 0)[0]) == AGENTS - 2)
-    answered = select.select(sockets, [], [], 0)[0]
+    wait_until(lambda: sum(poll.done() for poll in begun) == AGENTS - 2)
+    without_a_seat = [poll for poll in begun if poll.done()]
 
-    with Client(hub.url, cast[0].sender.key) as sender:
-        for pair in cast:
-            task = {"recipient": pair.worker.display, "intent_text": "x"}
-            with Client(hub.url, pair.sender.key) as own:
-                must(own.post("/a2a/tasks", task))
-        assert must(sender.get("/a2a/results/next"))["result"] is None
+    for pair in cast:
+        with Hub(hub.url, pair.sender.key, retry=ONCE) as sender:
+            sender.send(pair.worker.display, "x")
+            assert sender.drain(wait=0).results == []
 
-    for client, connection in begun:
-        assert (must(client.read())["task"] is None) == (connection in answered)
+    for poll in begun:
+        assert (poll.result(PATIENCE) is None) == (poll in without_a_seat)

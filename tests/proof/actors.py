@@ -1,4 +1,7 @@
-"""An actor: a client that repeats each request under the same ids until it is answered, as clients should."""
+"""An actor: a client that repeats each request under the same ids until it is answered, as clients should.
+
+The checker of histories must know each single try, which the client package hides.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,10 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
-from tests.load.client import Client
 from tests.proof.history import Operation, Try
 from tests.proof.wire import route_of
 from tests.proof.world import World
+from tests.support.raw_client import RawClient
 
 PATIENCE = 400.0  # seconds after which an operation without an answer is given up
 RETRIED = (429, 503)
@@ -29,7 +32,7 @@ class Actor:
         self.name = name
         self.agent = agent
         self.random = random.Random(f"{world.history.seed} {name}")
-        self.client = Client(world.url, key, timeout=CLIENT_TIMEOUT)
+        self.client = RawClient(world.url, key, timeout=CLIENT_TIMEOUT)
         self._count = 0
 
     def act(self) -> None:

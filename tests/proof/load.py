@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tests.load.client import Client
+from a2a_hub_client import Hub as Client
+from a2a_hub_client import HubError, Retry
 from tests.proof.actors import PATIENCE
 from tests.proof.batch_workers import BatchWorker
 from tests.proof.callbacks import Hooks, receiving
@@ -38,7 +39,7 @@ class Load:
         self.hooks = hooks
         self._senders: list[threading.Thread] = []
         self._others: list[threading.Thread] = []
-        self._operator = Client(world.stage.url, world.operator_key, timeout=60)
+        self._operator = Client(world.stage.url, world.operator_key, timeout=60, retry=Retry(patience=0))
 
     @property
     def history(self) -> History:
@@ -100,32 +101,27 @@ class Load:
                 self._repair(left)
                 repaired_at = now
             if now - changed_at > DRAINED_WITHIN:
-                self.history.note("not_drained", left=left)
+                self.history.note("not_drained", left=[list(map(str, one)) for one in left])
                 return
             time.sleep(0.2)
 
     def _left(self) -> Sequence[tuple[Any, ...]]:
         """Return (task id, state, lease id) of each task that is not resolved, and of each pending result."""
-        with contextlib.suppress(OSError):
-            answer = self._operator.get("/a2a/queue?limit=1000")
-            if answer.status == 200:
-                tasks = [(one["task"]["id"], one["state"], one.get("lease_id")) for one in answer.body["tasks"]]
-                return [*tasks, *((one["task_id"], "pending", None) for one in answer.body["results"])]
+        with contextlib.suppress(HubError):
+            tasks = [(entry.task.id, entry.state, entry.lease_id) for entry in self._operator.queue()]
+            return [*tasks, *((result.task_id, "pending", None) for result in self._operator.pending_results())]
         return [("", "unknown", None)]
 
     def _repair(self, left: Sequence[tuple[Any, ...]]) -> None:
         """Requeue the leases that no worker ends, and end the unanswered questions, as an operator would."""
         for task_id, state, lease_id in left:
-            command: dict[str, Any] = {}
-            if state == "in_flight":
-                self.history.note("stuck", task_id=task_id, lease_id=lease_id)
-                command = {"action": "requeue", "duplicate_risk": "operator_accepted", "lease_id": lease_id}
-            if state == "interrupted":
-                command = {"action": "force_error", "message": "no sender answers"}
-            if command:
-                body = {"task_id": task_id, "command": command, "reason": "no worker has it"}
-                with contextlib.suppress(OSError):
-                    self._operator.post("/a2a/repair", body)
+            with contextlib.suppress(HubError):
+                if state == "in_flight":
+                    self.history.note("stuck", task_id=str(task_id), lease_id=str(lease_id))
+                    task = self._operator.task(task_id)
+                    task.requeue("no worker has it", duplicate_risk="operator_accepted", lease_id=lease_id)
+                if state == "interrupted":
+                    self._operator.task(task_id).fail("no sender answers", reason="no worker has it")
 
     def _wait_for_callbacks(self) -> None:
         """Wait for the callbacks of all tasks that were sent with one. Note those that never came."""

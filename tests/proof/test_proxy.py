@@ -8,11 +8,11 @@ import threading
 
 import pytest
 
-from tests.load.client import Client
 from tests.proof.history import History
 from tests.proof.proxy import CUTS, KINDS, Proxy, proxied
 from tests.proof.wire import Message, Wire, route_of
 from tests.support.hub import free_port, wait_until
+from tests.support.raw_client import RawClient
 
 pytestmark = pytest.mark.one_database
 
@@ -59,7 +59,7 @@ def upstream():
 
 def call(proxy: Proxy, request_id: str) -> int | None:
     """Return the status of one request through the proxy; None for a cut."""
-    with Client(proxy.url, "key", timeout=20) as client:
+    with RawClient(proxy.url, "key", timeout=20) as client:
         try:
             return client.call("POST", "/a2a/tasks", b'{"intent_text": "work"}', {"X-Request-Id": request_id}).status
         except OSError:

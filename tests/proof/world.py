@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import re
 import threading
@@ -11,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tests.load.cast import Party, must
-from tests.load.client import Client
+import httpx
+
+from a2a_hub_client import Hub as Client
+from tests.load.cast import Party
 from tests.proof.history import History
 from tests.proof.mix import Mix
 from tests.proof.stage import Stage
@@ -138,29 +139,30 @@ def populate(world: World, *, senders: int, workers: int) -> None:
 
     The names hold the seed, so that several runs may use one hub.
     """
+    seed = world.history.seed
     with Client(world.stage.url, world.operator_key) as operator:
-        seed = world.history.seed
         for number in range(workers):
             party = _party(operator, f"worker-{seed}-{number}@proof", "a2a.respond.*")
             world.crews.append(Crew(party))
         for number in range(senders):
             party = _party(operator, f"sender-{seed}-{number}@proof", "a2a.send.*")
             world.drainages.append(Drainage(party))
-        agents: Any = operator.get("/api/agents?limit=1000").body
-        for earlier in agents:
-            if earlier["defaultProjectId"]:
-                _make_default(operator, earlier["id"], None)
-        _make_default(operator, world.crews[0].party.display, "proof")
+    _make_default(world.stage.url, world.operator_key, world.crews[0].party.display)
 
 
 def _party(operator: Client, display: str, action: str) -> Party:
-    made = must(operator.post("/a2a/agents", {"display": display}))
-    must(operator.post("/capabilities/grant", {"subject": display, "action": action}))
-    return Party(display, made["agent"]["pubkey"], made["api_key"])
+    made = operator.add_agent(display)
+    operator.grant(display, action)
+    return Party(display, made.api_key)
 
 
-def _make_default(operator: Client, display: str, project: str | None) -> None:
-    must(operator.call("PUT", f"/api/agents/{display}", json.dumps({"defaultProjectId": project}).encode()))
+def _make_default(url: str, key: str, display: str) -> None:
+    """Make the agent the default one, which is a matter of a dialect that the client package does not speak."""
+    with httpx.Client(base_url=url, headers={"Authorization": f"Bearer {key}"}) as operator:
+        listed: Any = operator.get("/api/agents", params={"limit": 1000}).raise_for_status().json()
+        projects = {one["id"]: None for one in listed if one["defaultProjectId"]} | {display: "proof"}
+        for agent, project in projects.items():
+            operator.put(f"/api/agents/{agent}", json={"defaultProjectId": project}).raise_for_status()
 
 
 def leases_of(answer: Mapping[str, Any]) -> list[tuple[Held, int]]:

@@ -6,11 +6,11 @@ import argparse
 import itertools
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from pathlib import Path
 from threading import Barrier
-from typing import Any
+from uuid import UUID
 
+from a2a_hub_client import Answer, Hub, NewTask, TaskHandle
 from tests.bench import cycles
 from tests.bench.batch_worker import echo
 from tests.bench.cycles import Steps, Timings
@@ -18,8 +18,7 @@ from tests.bench.hubs import postgresql_processes, web_processes
 from tests.bench.markdown import DATABASES, number, table
 from tests.bench.sections.full_cycles import bare
 from tests.bench.sections.section import Figures, Section
-from tests.load.cast import Pair, must, pairs
-from tests.load.client import Client
+from tests.load.cast import Pair, pairs
 from tests.support.hub import served
 
 REQUESTS = ("send", "lease", "drain")
@@ -56,27 +55,26 @@ def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
 def in_batches(job: tuple[str, Pair, int], barrier: Barrier, seconds: float) -> Timings:
     """Run the cycles of one pair in batches of ``job[2]`` tasks."""
     url, pair, size = job
-    with closing(Client(url, pair.sender.key)) as sender, closing(Client(url, pair.worker.key)) as worker:
+    with Hub(url, pair.sender.key) as sender, Hub(url, pair.worker.key) as worker:
         return cycles.timed(_batches(sender, worker, pair, size), barrier, seconds)
 
 
-def _batches(sender: Client, worker: Client, pair: Pair, size: int) -> Iterator[Steps]:
+def _batches(sender: Hub, worker: Hub, pair: Pair, size: int) -> Iterator[Steps]:
     """Yield the seconds of the three requests of each batch. A batch's results come with the lease of the next."""
-    done: list[dict[str, Any]] = []
-    seen: list[str] = []
+    done: list[Answer] = []
+    seen: list[UUID] = []
     for turn in itertools.count():
         times = [time.perf_counter()]
-        tasks = [{"recipient": pair.worker.display, "intent_text": f"{turn} {place}"} for place in range(size)]
-        sent = must(sender.post("/a2a/tasks/batch", {"tasks": tasks}))
+        sent = sender.send_many([NewTask(to=pair.worker.display, text=f"{turn} {place}") for place in range(size)])
         times.append(time.perf_counter())
-        leased = must(worker.post("/a2a/tasks/lease", {"max": size, "results": done}))
+        leased = worker.receive(most=size, wait=0, answers=done)
         times.append(time.perf_counter())
-        drained = must(sender.post("/a2a/results/drain", {"max": size, "ack": seen}))
+        drained = sender.drain(most=size, wait=0, ack=seen)
         times.append(time.perf_counter())
-        assert len(sent["posted"]) == len(leased["leases"]) == size
-        assert len(drained["results"]) == len(done)
-        seen = [result["task_id"] for result in drained["results"]]
-        done = [echo(one) for one in leased["leases"]]
+        assert len([one for one in sent if isinstance(one, TaskHandle)]) == len(leased.leases) == size
+        assert len(drained.results) == len(done)
+        seen = [result.task_id for result in drained.results]
+        done = [echo(one) for one in leased.leases]
         yield tuple(after - before for before, after in itertools.pairwise(times))
 
 

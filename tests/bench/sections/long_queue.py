@@ -6,20 +6,19 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+from a2a_hub_client import Hub
 from tests.bench import backlog, cycles
 from tests.bench.markdown import DATABASES, number, table
 from tests.bench.sections.section import Figures, Section
-from tests.load.cast import Worker, must, pairs
+from tests.load.cast import pairs
 from tests.support.hub import served
 
 
 def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     with served(folder, database_url=url, workers=options.workers) as hub:
         (pair,) = pairs(hub, 1)
-        worker = Worker(hub.url, pair)
-        body = {"recipient": pair.worker.display, "intent_text": "one of many"}
-        task_id = must(worker.sender.post("/a2a/tasks", body))["task_id"]
-        worker.close()
+        with Hub(hub.url, pair.sender.key) as sender:
+            task_id = str(sender.send(pair.worker.display, "one of many").id)
         backlog.load(url, task_id, options.queued)
         jobs = [(hub.url, pair)] * options.lessees
         runs = [cycles.in_processes(cycles.leases_over_http, jobs, options.seconds) for _ in range(options.runs)]

@@ -1,4 +1,7 @@
-"""The migration of a full database from the version before, while that version's code goes on serving."""
+"""The migration of a full database from the version before, while that version's code goes on serving.
+
+That version may lack routes which the client package needs, so the cycles beside it use the plain ones.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +23,9 @@ from tests.bench import crowd, crowd_sqlite
 from tests.bench.markdown import DATABASES, lines, number, table
 from tests.bench.sections.section import Figures, Section
 from tests.load.cast import Pair, pairs
-from tests.load.client import Client
 from tests.proof.scenarios.two_versions import checked_out
 from tests.support.hub import ROOT, served
+from tests.support.raw_client import RawClient
 
 CROWD = 4  # pairs, which have all loaded tasks
 APPLIED = re.compile(r"Applying (\S+)\.\.\. OK")
@@ -104,9 +107,14 @@ def cycling(url: str, pair: Pair) -> Iterator[list[Step]]:
 
 
 def _cycle(url: str, pair: Pair, steps: list[Step], over: threading.Event) -> None:
-    with closing(Client(url, pair.sender.key, timeout=120)) as sender, closing(Client(url, pair.worker.key)) as worker:
+    with (
+        closing(RawClient(url, pair.sender.key, timeout=120)) as sender,
+        closing(RawClient(url, pair.worker.key)) as worker,
+    ):
 
-        def step(client: Client, method: str, path: str, body: Mapping[str, object] | None = None) -> dict[str, object]:
+        def step(
+            client: RawClient, method: str, path: str, body: Mapping[str, object] | None = None
+        ) -> dict[str, object]:
             begun = time.monotonic()
             answer = client.post(path, body or {}) if method == "POST" else client.get(path)
             problem = "" if answer.status == 200 else f"{answer.status} {answer.body}"

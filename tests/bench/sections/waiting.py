@@ -15,9 +15,9 @@ from tests.bench.markdown import DATABASES, number, table
 from tests.bench.sections.section import Figures, Section
 from tests.bench.short import percentiles, short_requests
 from tests.bench.waiters import WAIT_MS
-from tests.load.cast import Pair, must, pairs, parties
-from tests.load.client import Client
+from tests.load.cast import Pair, pairs, parties
 from tests.support.hub import Hub, served
+from tests.support.raw_client import RawClient, must
 
 WORKERS = 8  # agents that wait at once for the sends
 SHORTEST, SPREAD = 0.03, 0.06  # seconds between two sends: the shortest time, and how much longer it may be
@@ -50,8 +50,8 @@ def sends(hub: Hub, agents: Sequence[Pair], count: int) -> Figures:
 
     Each worker's last wait goes on at the hub, so these agents serve once.
     """
-    senders = [Client(hub.url, pair.sender.key) for pair in agents]
-    workers = [Client(hub.url, pair.worker.key, timeout=120) for pair in agents]
+    senders = [RawClient(hub.url, pair.sender.key) for pair in agents]
+    workers = [RawClient(hub.url, pair.worker.key, timeout=120) for pair in agents]
     taken = []
     for worker in workers:
         worker.send("GET", f"/a2a/tasks/next?wait_ms={WAIT_MS}")
@@ -66,7 +66,7 @@ def sends(hub: Hub, agents: Sequence[Pair], count: int) -> Figures:
     return percentiles(taken[len(agents) :])
 
 
-def _send(sender: Client, worker: Client, pair: Pair) -> float:
+def _send(sender: RawClient, worker: RawClient, pair: Pair) -> float:
     """Send one task and let the worker answer it; return the seconds from the send to the arrival."""
     begun = time.perf_counter()
     body = {"recipient": pair.worker.display, "intent_text": "for one that waits"}

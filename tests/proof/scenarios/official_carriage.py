@@ -11,17 +11,17 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from a2a_hub_client import Answer
+from a2a_hub_client.models.tasks import LeasedTask
 from tests.proof import edits, rows
 from tests.proof.evidence import Violation
 from tests.proof.forms import Part
 from tests.proof.rows import Row, Rows
 from tests.proof.scenarios import two_hubs
 from tests.proof.scenarios.commands import manage
-from tests.proof.scenarios.patient import Patient
 from tests.proof.scenarios.scenario import Scenario
 from tests.proof.scenarios.two_hubs import Cast, key_of_new
 from tests.proof.stage import Stage
-from tests.proof.world import operator_key
 
 NAME = "tasks carried to another hub by the official protocol"
 TASKS = 60
@@ -49,11 +49,11 @@ def carried(database: str, folder: Path, seed: int, *changes: edits.Edit, tasks:
                 part.strikes.append(two_hubs.killed("web worker", near, rng))
             wait_until_sent()
             for stage in (near, far):
-                with Patient(stage, operator_key(stage)) as operator:
+                with two_hubs.operator_of(stage) as operator:
                     two_hubs.drain(operator, requeues=False)
         part.violations = [*broken(task_ids, rows.of_stage(near), rows.of_stage(far))]
     part.operations.update({"send": tasks, "drain": tasks})
-    part.tries, part.seconds = cast.tries, time.monotonic() - began
+    part.tries, part.seconds = part.operations.total() + len(cast.troubles), time.monotonic() - began
     return part
 
 
@@ -92,16 +92,13 @@ def _text(row: Row) -> str:
     return "".join(str(block.get("text", "")) for block in blocks)
 
 
-def _answer(text: str) -> Mapping[str, Any]:
-    return {"content": _block(text), "message": _block(_closing(text))}
+def _answer(leased: LeasedTask) -> Answer:
+    text = leased.task.text
+    return Answer(task_id=leased.task.id, lease_id=leased.lease.id, content=text, message=_closing(text))
 
 
 def _closing(text: str) -> str:
     return f"done: {text}"
-
-
-def _block(text: str) -> list[dict[str, str]]:
-    return [{"type": "text", "text": text}]
 
 
 def _cast(near: Stage, far: Stage) -> Cast:
@@ -113,7 +110,7 @@ def _cast(near: Stage, far: Stage) -> Cast:
     key.write_text(gate)
     key_of_new(near, "wendy", "--card", f"{far.url}/agents/wendy/", "--key-file", str(key))
     manage(near, "grant", "anna", "a2a.send.*")
-    return Cast(sender=Patient(near, sender), operator=Patient(near, operator_key(near)), worker=Patient(far, worker))
+    return two_hubs.cast_of(near, far, sender=sender, worker=worker)
 
 
 OFFICIAL_CARRIAGE = Scenario(name=NAME, run=run)

@@ -7,21 +7,21 @@ import json
 import random
 import threading
 import time
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
+from a2a_hub_client import Answer, Hub, HubError, RefusedError, Retry
+from a2a_hub_client.models.tasks import LeasedTask, QueueEntry
 from tests.proof import edits, servers
 from tests.proof.faults import processes
 from tests.proof.forms import Strike
 from tests.proof.history import History
 from tests.proof.rows import Row
 from tests.proof.scenarios.commands import manage
-from tests.proof.scenarios.patient import Patient
 from tests.proof.stage import Stage, opened
 from tests.proof.world import operator_key
 
@@ -30,7 +30,7 @@ AWAY = 2.0  # seconds between the end of a hub and its start
 STUCK_AFTER = 15.0  # seconds without progress, after which an operator requeues what is in flight
 DRAINED_WITHIN = 400.0
 ENVIRONMENT = {"A2A_REMOTE_CONCURRENCY": "8", "A2A_RETENTION_ACKED_MS": "86400000"}
-Sent = Mapping[str, Any]  # the content and the closing words of a result
+PATIENCE = 180.0  # seconds that a client repeats a request which the hub does not answer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,22 +50,43 @@ class Kill:
 
 @dataclass(slots=True, kw_only=True)
 class Cast:
-    """The clients: of the sender and the operator at the near hub, and of the worker at the far one."""
+    """The clients: of the sender and the operator at the near hub, and of the worker at the far one.
 
-    sender: Patient
-    operator: Patient
-    worker: Patient
+    ``troubles`` are the errors after which a request was repeated.
+    """
+
+    sender: Hub
+    operator: Hub
+    worker: Hub
+    troubles: list[HubError]
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         for client in (self.sender, self.operator, self.worker):
-            client.__exit__()
+            client.close()
 
-    @property
-    def tries(self) -> int:
-        return self.sender.tries + self.operator.tries + self.worker.tries
+
+def cast_of(near: Stage, far: Stage, *, sender: str, worker: str) -> Cast:
+    """Return the clients. ``sender`` and ``worker`` are keys."""
+    troubles: list[HubError] = []
+    retry = _patient(troubles.append)
+    return Cast(
+        sender=Hub(near.url, sender, retry=retry),
+        operator=Hub(near.url, operator_key(near), retry=retry),
+        worker=Hub(far.url, worker, retry=retry),
+        troubles=troubles,
+    )
+
+
+def operator_of(stage: Stage) -> Hub:
+    """Return a client of the operator, which repeats each request until the hub answers it."""
+    return Hub(stage.url, operator_key(stage), retry=_patient())
+
+
+def _patient(on_trouble: Callable[[HubError], object] | None = None) -> Retry:
+    return Retry(patience=PATIENCE, first_pause=0.1, longest_pause=0.2, on_trouble=on_trouble)
 
 
 @contextlib.contextmanager
@@ -97,11 +118,11 @@ def key_of_new(stage: Stage, name: str, *more: str) -> str:
 
 @contextlib.contextmanager
 def working(
-    cast: Cast, task_ids: Sequence[str], answer: Callable[[str], Sent], recipient: str
+    cast: Cast, task_ids: Sequence[str], answer: Callable[[LeasedTask], Answer], recipient: str
 ) -> Iterator[Callable[[], None]]:
     """Send the tasks, and do the far worker's tasks, until the block ends. Raises the first failure of either.
 
-    ``answer`` returns the result of a task with this text. Yields a function that waits until all tasks are sent.
+    ``answer`` returns the result of a task. Yields a function that waits until all tasks are sent.
     """
     is_over = threading.Event()
     with ThreadPoolExecutor(2) as pool:
@@ -117,18 +138,16 @@ def working(
             ended.result()
 
 
-def _send(sender: Patient, task_ids: Sequence[str], recipient: str) -> None:
+def _send(sender: Hub, task_ids: Sequence[str], recipient: str) -> None:
     for task_id in task_ids:
-        sender.post("/a2a/tasks", {"id": task_id, "recipient": recipient, "intent_text": task_id})
+        sender.send(recipient, task_id, id=task_id)
         time.sleep(BETWEEN_SENDS)
 
 
-def _work(worker: Patient, answer: Callable[[str], Sent], is_over: threading.Event) -> None:
+def _work(worker: Hub, answer: Callable[[LeasedTask], Answer], is_over: threading.Event) -> None:
     while not is_over.is_set():
-        leased = worker.get(f"/a2a/tasks/next?wait_ms=500&attempt_id={uuid.uuid4()}")
-        if (task := leased["task"]) is not None:
-            fenced = {"task_id": task["id"], "lease_id": leased["lease"]["lease_id"], "status": "ok"}
-            worker.post("/a2a/results", {**fenced, **answer(task["intent_text"])})
+        for leased in worker.receive(wait=0.5).leases:
+            worker.post_result(answer(leased))
 
 
 def strikes(near: Stage, far: Stage, rng: random.Random, kills: list[Kill]) -> Iterator[Strike]:
@@ -155,17 +174,17 @@ def killed(role: str, near: Stage, rng: random.Random) -> Strike:
 
 
 def written(stage: Stage, agent: str) -> float:
-    """Return the time at which the hub acknowledged a write, a grant that the agent has already."""
-    with Patient(stage, operator_key(stage)) as operator:
-        operator.post("/capabilities/grant", {"subject": agent, "action": "a2a.respond.*"})
+    """Return the time at which the hub acknowledged a write, which sets a quota of the agent to its default."""
+    with operator_of(stage) as operator:
+        operator.set_quotas(agent, {"waits": None})
     return time.monotonic()
 
 
-def drain(operator: Patient, *, requeues: bool) -> None:
+def drain(operator: Hub, *, requeues: bool) -> None:
     """Wait until each task is resolved. With ``requeues`` the operator requeues leases when nothing moves any more."""
     before, changed_at = -1, time.monotonic()
     give_up_at = changed_at + DRAINED_WITHIN
-    while left := operator.get("/a2a/queue?limit=1000")["tasks"]:
+    while left := list(operator.queue()):
         now = time.monotonic()
         if len(left) != before:
             before, changed_at = len(left), now
@@ -176,10 +195,9 @@ def drain(operator: Patient, *, requeues: bool) -> None:
         time.sleep(0.5)
 
 
-def _requeue(operator: Patient, left: Sequence[Mapping[str, Any]]) -> None:
+def _requeue(operator: Hub, left: Sequence[QueueEntry]) -> None:
     for one in left:
-        if one["state"] == "in_flight":
-            command = {"action": "requeue", "duplicate_risk": "operator_accepted", "lease_id": one["lease_id"]}
-            body = {"task_id": one["task"]["id"], "reason": "its submission was cut", "command": command}
-            with contextlib.suppress(AssertionError):  # it ended meanwhile
-                operator.post("/a2a/repair", body)
+        if one.state == "in_flight":
+            task = operator.task(one.task.id)
+            with contextlib.suppress(RefusedError):  # it ended meanwhile
+                task.requeue("its submission was cut", duplicate_risk="operator_accepted", lease_id=one.lease_id)
