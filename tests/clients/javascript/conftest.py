@@ -6,11 +6,10 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import httpx
 import pytest
 
+from a2a_hub_client import Hub as Client
 from tests.load.cast import operator_key
 from tests.support.clients.environments import javascript_package
 from tests.support.databases import Databases
@@ -33,17 +32,9 @@ class Cast:
         own = {"A2A_URL": self.hub.url, "A2A_API_KEY": self.keys[name], "AGENTS": json.dumps(agents)}
         return {**os.environ, **own}
 
-    def get(self, name: str, path: str) -> Any:
-        """Return the hub's JSON at a path, as the agent or the operator reads it."""
-        headers = {"Authorization": f"Bearer {self.keys[name]}"}
-        with httpx.Client(base_url=self.hub.url, headers=headers, timeout=PATIENCE, trust_env=False) as client:
-            return client.get(path).raise_for_status().json()
-
-    def post(self, name: str, path: str, **body: object) -> Any:
-        """Send a request as the agent, or as the operator, and return the JSON of its answer."""
-        headers = {"Authorization": f"Bearer {self.keys[name]}"}
-        with httpx.Client(base_url=self.hub.url, headers=headers, timeout=PATIENCE, trust_env=False) as client:
-            return client.post(path, json=body).raise_for_status().json()
+    def client(self, name: str) -> Client:
+        """Return a client of the agent, or of the operator."""
+        return Client(self.hub.url, self.keys[name])
 
 
 @pytest.fixture(scope="session")
@@ -61,11 +52,12 @@ def cast(
         keys = {"operator": operator_key(hub)}
         private_keys: dict[str, str] = {}
         made = Cast(hub=hub, keys=keys, private_keys=private_keys)
-        for name, action in GRANTS.items():
-            agent = made.post("operator", "/a2a/agents", display=f"{name}@local")
-            keys[name], private_keys[name] = agent["api_key"], agent["private_key"]
-            if action:
-                made.post("operator", "/capabilities/grant", subject=name, action=action)
+        with made.client("operator") as operator:
+            for name, action in GRANTS.items():
+                agent = operator.add_agent(f"{name}@local")
+                keys[name], private_keys[name] = agent.api_key, agent.private_key or ""
+                if action:
+                    operator.grant(name, action)
         yield made
 
 

@@ -8,11 +8,11 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from a2a_hub_client.models.tasks import HeldLease
 from tests.clients.javascript.conftest import Cast, run
 from tests.proof.history import History
 from tests.proof.proxy import USUAL, proxied
@@ -121,9 +121,9 @@ def test_the_first_worker_prints_what_its_page_shows(cast: Cast, package: tuple[
     assert f"```text\n{printed}```\n" in FIRST_WORKER
 
 
-def is_beating(held: Mapping[str, Any]) -> bool:
+def is_beating(held: HeldLease) -> bool:
     """Whether the holder of a lease has sent a heartbeat."""
-    return bool(held["last_seen_at_ms"] > held["leased_at_ms"])
+    return held.last_seen_at > held.leased_at
 
 
 def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], project: Path) -> None:
@@ -137,7 +137,8 @@ def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], proje
         assert worker.wait(PATIENCE) == 0
 
     assert f"task {task} attempt 1: released: the worker was stopped" in output.read_text()
-    cast.post("alice", f"/a2a/tasks/{task}/cancel")  # the other tests lease what is queued
+    with cast.client("alice") as alice:
+        alice.task(task).cancel()  # the other tests lease what is queued
 
 
 def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, package: tuple[str, Path], project: Path) -> None:
@@ -146,8 +147,8 @@ def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, package: tuple[st
     answering = {**environment, "ANSWER": "done by another"}
 
     with started([node, "result.mjs"], project, cast.environment("alice")) as (sender, output):
-        with started([node, "slow.mjs"], project, environment) as (worker, _):
-            wait_until(lambda: any(is_beating(held) for held in cast.get("bob", "/a2a/leases")["leases"]))
+        with started([node, "slow.mjs"], project, environment) as (worker, _), cast.client("bob") as bob:
+            wait_until(lambda: any(map(is_beating, bob.leases())))
             worker.kill()
             worker.wait(PATIENCE)
         with started([node, "slow.mjs"], project, answering) as (other, _):

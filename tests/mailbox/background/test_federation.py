@@ -16,6 +16,9 @@ import httpx
 import psutil
 import pytest
 
+from a2a_hub_client import Answer, Retry, TextBlock, Update
+from a2a_hub_client import Hub as Client
+from a2a_hub_client.models.tasks import LeasedTask
 from tests.support.hub import PATIENCE, ROOT, Hub, free_port, served, wait_until
 
 pytestmark = pytest.mark.one_database
@@ -60,22 +63,22 @@ class Side:
     def add(self, name: str, *more: str) -> None:
         self.keys[name] = json.loads(self.a2a("agents", "add", name, *more, "--json"))["api_key"]
 
-    def call(self, name: str, method: str, path: str, body: Any = None) -> Any:
-        """Call the mailbox's API as an agent."""
-        headers = {"X-API-Key": self.keys[name]}
-        answer = httpx.request(method, f"{self.url}{path}", json=body, headers=headers, timeout=PATIENCE)
-        assert answer.is_success, answer.text
-        return answer.json()
+    def client(self, name: str) -> Client:
+        """Return a client of the agent, which repeats a request until the hub answers."""
+        return Client(self.url, self.keys[name], retry=Retry(patience=PATIENCE, longest_pause=1))
 
-    def lease(self, name: str) -> dict[str, Any]:
-        leased: dict[str, Any] = {"task": None}
-        while leased["task"] is None:
-            leased = self.call(name, "GET", "/a2a/tasks/next?wait_ms=20000")
+    def lease(self, name: str) -> LeasedTask:
+        with self.client(name) as worker:
+            (leased,) = worker.receive().leases
         return leased
 
-    def update(self, name: str, leased: dict[str, Any], *updates: Any) -> None:
-        body = {"updates": list(updates), "lease_id": leased["lease"]["lease_id"]}
-        self.call(name, "POST", f"/a2a/tasks/{leased['task']['id']}/updates", body)
+    def update(self, name: str, leased: LeasedTask, *updates: Update) -> None:
+        with self.client(name) as worker:
+            worker.post_updates(leased.task.id, updates, lease_id=leased.lease.id)
+
+    def resolve(self, name: str, leased: LeasedTask, **answer: Any) -> None:
+        with self.client(name) as worker:
+            worker.post_result(Answer(task_id=leased.task.id, lease_id=leased.lease.id, **answer))
 
     def rpc(self, name: str, agent: str, operation: str, params: Any) -> Any:
         """Call an operation of the official protocol at an agent of this hub."""
@@ -152,8 +155,8 @@ def message(text: str, **more: Any) -> dict[str, Any]:
     return {"messageId": text, "role": "ROLE_USER", "parts": [{"text": text}], **more}
 
 
-def artifact(text: str) -> dict[str, Any]:
-    return {"artifact_id": "out", "content": text}
+def chunk(text: str, **how: Any) -> Update:
+    return Update.with_artifact(text, artifact_id="out", **how)
 
 
 def test_a_task_and_its_streamed_answer_survive_a_kill_of_either_hub(sides: tuple[Side, Side]) -> None:
@@ -166,15 +169,14 @@ def test_a_task_and_its_streamed_answer_survive_a_kill_of_either_hub(sides: tupl
     thread.start()
     leased = far.lease("fred")
 
-    far.update("fred", leased, {"message": "step 1"}, {"artifact": artifact("one ")})
+    far.update("fred", leased, Update.saying("step 1"), chunk("one "))
     wait_until(lambda: listener.chunks == ["one "])
     far.kill_and_start()
-    far.update("fred", leased, {"artifact": artifact("two "), "append": True})
+    far.update("fred", leased, chunk("two ", append=True))
     wait_until(lambda: listener.chunks == ["one ", "two "])
     near.kill_and_start()
-    far.update("fred", leased, {"artifact": artifact("three"), "append": True, "last_chunk": True})
-    result = {"task_id": leased["task"]["id"], "lease_id": leased["lease"]["lease_id"], "status": "ok"}
-    far.call("fred", "POST", "/a2a/results", {**result, "message": [{"type": "text", "text": "done"}]})
+    far.update("fred", leased, chunk("three", append=True, last_chunk=True))
+    far.resolve("fred", leased, message="done")
     thread.join(PATIENCE)
 
     assert listener.is_over
@@ -192,7 +194,7 @@ def test_a_question_and_its_answer_pass_both_ways(sides: tuple[Side, Side]) -> N
         now = {"message": message("paint"), "configuration": {"returnImmediately": True}}
         task = here.rpc("client", worker, "SendMessage", now)["task"]
         first = there.lease(worker)
-        there.update(worker, first, {"status": "input_required", "message": "which colour?"})
+        there.update(worker, first, Update.asking("which colour?"))
 
         def shown(here: Side = here, worker: str = worker, task: Any = task) -> Any:
             return here.rpc("client", worker, "GetTask", {"id": task["id"]})
@@ -202,9 +204,9 @@ def test_a_question_and_its_answer_pass_both_ways(sides: tuple[Side, Side]) -> N
         answer = {"message": message("red", taskId=task["id"]), "configuration": {"returnImmediately": True}}
         here.rpc("client", worker, "SendMessage", answer)
         second = there.lease(worker)
-        assert second["task"]["id"] == first["task"]["id"]
-        assert (second["turn"], second["message"]["content"]) == (2, [{"type": "text", "text": "red"}])
-        result = {"task_id": second["task"]["id"], "lease_id": second["lease"]["lease_id"], "status": "ok"}
-        there.call(worker, "POST", "/a2a/results", {**result, "content": [{"type": "text", "text": "painted"}]})
+        assert second.task.id == first.task.id
+        assert second.message
+        assert (second.turn, second.message.content) == (2, [TextBlock("red")])
+        there.resolve(worker, second, content="painted")
         wait_until(lambda: shown()["status"]["state"] == "TASK_STATE_COMPLETED", every=0.2)
         assert shown()["artifacts"][0]["parts"] == [{"text": "painted"}]

@@ -14,6 +14,7 @@ import psutil
 import pytest
 from django.db import connection
 
+from a2a_hub_client import Hub
 from agentcards import profiles
 from agentcards.models import RemoteCall
 from mailbox.background import remote_sender
@@ -152,10 +153,10 @@ def test_a_served_hub_sends_callbacks(carrying_hub):
     a2a(hub, "grant", "alice", "a2a.send.bob@local")
 
     with receiver() as seen:
-        task = {"recipient": "bob", "intent_text": "count", "callback_url": seen.url}
-        sent = httpx.post(f"{hub.url}/a2a/tasks", json=task, headers={"X-API-Key": key}).json()
+        with Hub(hub.url, key) as sender:
+            sent = str(sender.send("bob", "count", callback_url=seen.url).id)
         a2a(hub, "recv", "bob")
-        a2a(hub, "post-result", "--status", "ok", "--text", "6", sent["task_id"])
+        a2a(hub, "post-result", "--status", "ok", "--text", "6", sent)
         wait_until(lambda: seen.calls)
 
-    assert json.loads(seen.calls[0][1])["task_id"] == sent["task_id"]
+    assert json.loads(seen.calls[0][1])["task_id"] == sent

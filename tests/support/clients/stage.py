@@ -10,11 +10,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import httpx
 
-from tests.load.cast import operator_key
+from tests.load.cast import operator_of
 from tests.support.clients.player import Player, playing
 from tests.support.clients.talk import Client, Talk, talking
 from tests.support.hub import PATIENCE, ROOT, Hub, served
@@ -67,17 +66,13 @@ def staged(var: Path, database_url: str) -> Iterator[Stage]:
                 A2A_ANONYMOUS_RATE_LIMIT_PER_MIN="100000",
             )
         )
-        with httpx.Client(
-            base_url=hub.url,
-            headers={"Authorization": f"Bearer {operator_key(hub)}"},
-            timeout=PATIENCE,
-            trust_env=False,
-        ) as operator:
-            keys = {name: _registered(operator, name) for name in (*SENDERS, PERFORMER, DOORMAN, PURIST)}
-            grants = [(name, "a2a.send.*") for name in SENDERS]
-            grants += [(PERFORMER, "a2a.respond.*"), (DOORMAN, "a2a.respond.*")]
-            for subject, action in grants:
-                _posted(operator, "/capabilities/grant", subject=subject, action=action)
+        with operator_of(hub) as operator:
+            cast = (*SENDERS, PERFORMER, DOORMAN, PURIST)
+            keys = {name: operator.add_agent(f"{name}@local").api_key for name in cast}
+            for name in SENDERS:
+                operator.grant(name, "a2a.send.*")
+            for name in (PERFORMER, DOORMAN):
+                operator.grant(name, "a2a.respond.*")
         manage(hub, "agents", "open", DOORMAN)
         manage(hub, "profile", PURIST, "--input-modes", "text/plain")
         players = {name: kept.enter_context(playing(hub.url, keys[name])) for name in (PERFORMER, DOORMAN)}
@@ -91,14 +86,3 @@ def manage(hub: Hub, *words: str) -> str:
     ran = subprocess.run(command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     return ran.stdout
-
-
-def _registered(operator: httpx.Client, name: str) -> str:
-    return str(_posted(operator, "/a2a/agents", display=f"{name}@local")["api_key"])
-
-
-def _posted(operator: httpx.Client, path: str, **body: Any) -> dict[str, Any]:
-    answer = operator.post(path, json=body)
-    assert answer.is_success, answer.text
-    found: dict[str, Any] = answer.json()
-    return found

@@ -8,6 +8,7 @@ import time
 import httpx
 import pytest
 
+from a2a_hub_client import Answer, Hub
 from tests.support import factories
 from tests.support.hub import PATIENCE
 
@@ -28,8 +29,7 @@ def base_url(transactional_db, served_hub):
 def worker(served_hub, base_url):
     bob = factories.agent("bob", "a2a.respond.*")
     factories.profile(bob, default_project="main")
-    headers = {"Authorization": f"Bearer {factories.key_of(bob)}"}
-    with httpx.Client(base_url=served_hub.url, headers=headers, timeout=PATIENCE) as client:
+    with Hub(served_hub.url, factories.key_of(bob)) as client:
         yield client
 
 
@@ -55,12 +55,10 @@ def at_work(worker, answer=None):
     """Lease one task beside the conversation and post ``answer`` for it; None leaves it in flight."""
 
     def work():
-        leased = worker.get("/a2a/tasks/next", params={"wait_ms": 20_000}).json()
+        (leased,) = worker.receive().leases
         time.sleep(2 * LOOK_EVERY)
         if answer is not None:
-            fence = leased["lease"]["lease_id"]
-            posted = worker.post("/a2a/results", json={"task_id": leased["task"]["id"], "lease_id": fence, **answer})
-            assert posted.is_success, posted.text
+            worker.post_result(Answer(task_id=leased.task.id, lease_id=leased.lease.id, **answer))
 
     thread = threading.Thread(target=work)
     thread.start()
@@ -68,7 +66,7 @@ def at_work(worker, answer=None):
 
 
 def test_a_conversation_ends_in_success_with_the_last_agent_message(base_url, worker):
-    thread = at_work(worker, {"status": "ok", "content": [{"type": "text", "text": "Summary of it"}]})
+    thread = at_work(worker, {"status": "ok", "content": "Summary of it"})
 
     success, text, states = converse(base_url, "Summarize this")
 

@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
-import httpx
 import httpx2
 import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
+from a2a_hub_client import Hub as HubClient
+from a2a_hub_client import NewTask
 from tests.load.cast import operator_key
 from tests.support.databases import Databases
 from tests.support.hub import PATIENCE, Hub, served
@@ -28,11 +28,9 @@ class McpStage:
     hub: Hub
     keys: dict[str, str]
 
-    def post(self, who: str, path: str, body: dict[str, Any]) -> Any:
-        headers = {"Authorization": f"Bearer {self.keys[who]}"}
-        answer = httpx.post(f"{self.hub.url}{path}", json=body, headers=headers, timeout=PATIENCE)
-        assert answer.is_success, answer.text
-        return answer.json()
+    def own_client(self, who: str) -> HubClient:
+        """Return the hub's own client."""
+        return HubClient(self.hub.url, self.keys[who])
 
     @asynccontextmanager
     async def connected(self, who: str, mode: str) -> AsyncIterator[Client]:
@@ -53,13 +51,14 @@ def stage(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
         served(var, "--only", "web", database_url=url, A2A_KEEPALIVE_MS="100") as hub,
     ):
         made = McpStage(hub, {"operator": operator_key(hub)})
-        for name, actions in (("alice", ["a2a.send.*"]), ("bob", ["a2a.respond.*"]), ("mallory", [])):
-            made.keys[name] = made.post("operator", "/a2a/agents", {"display": name})["api_key"]
-            for action in actions:
-                made.post("operator", "/capabilities/grant", {"subject": name, "action": action})
-        made.post("operator", "/a2a/agents", {"display": "archive"})
-        older = [{"recipient": "archive", "intent_text": f"older {number}"} for number in range(OLDER)]
-        made.post("alice", "/a2a/tasks/batch", {"tasks": older})
+        with made.own_client("operator") as operator:
+            made.keys.update(
+                {name: operator.add_agent(name).api_key for name in ("alice", "bob", "mallory", "archive")}
+            )
+            operator.grant("alice", "a2a.send.*")
+            operator.grant("bob", "a2a.respond.*")
+        with made.own_client("alice") as alice:
+            alice.send_many([NewTask(to="archive", text=f"older {number}") for number in range(OLDER)])
         yield made
 
 

@@ -147,7 +147,8 @@ def test_a_wait_that_dies_with_its_process_is_repeated_and_loses_nothing(
                 await client.call_tool(tool_name, arguments, progress_callback=note)
 
     async def story() -> None:
-        sent = stage.post("alice", "/a2a/tasks", {"recipient": "archive", "intent_text": "x"})["task_id"]
+        with stage.own_client("alice") as alice:
+            sent = str(alice.send("archive", "x").id)
         how = {"attempt_id": attempt} if tool_name == "receive_task" else {"task_id": sent}
         arguments = {"wait_ms": 60_000, **how}
         began = anyio.Event()
