@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import signal
 import socket
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -27,6 +29,8 @@ LAST_SWEEP = "SELECT finished_at FROM mailbox_lastpass WHERE job LIKE '%.sweep_p
 NO_RATES = {"A2A_AGENT_REQUESTS_PER_S": "0", "A2A_ADDRESS_REQUESTS_PER_S": "0"}
 ENOUGH = {"A2A_QUOTA_QUEUED": "100000000", "A2A_QUOTA_QUEUED_TO_ONE": "100000000", "A2A_QUOTA_BYTES": str(10**15)}
 NO_LIMITS = NO_RATES | ENOUGH
+PORTS = range(20_000, 32_000)  # below those that Linux gives to clients
+LAST_PORT = Path(tempfile.gettempdir()) / f"a2a-hub-tests-port-{os.getuid()}"
 PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
 
 
@@ -157,10 +161,28 @@ def served(
 
 
 def free_port() -> int:
+    """Return a free port. The processes of all tests on this machine take the ports in turns.
+
+    A port that the system chooses could go to another process before this one listens there.
+    """
+    with LAST_PORT.open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        port = int(file.read() or PORTS.start)
+        while not _is_free(port := port + 1 if port + 1 in PORTS else PORTS.start):
+            pass
+        file.truncate(0)
+        file.write(str(port))
+    return port
+
+
+def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def has_ended(process: psutil.Process) -> bool:
