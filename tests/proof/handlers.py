@@ -1,4 +1,4 @@
-"""Workers of the client package under faults: requests are cut, and worker processes are killed and started again.
+"""Workers of the clients under faults: requests are cut, and worker processes are killed and started again.
 
 A worker may be killed before its first heartbeat. No worker takes over such a lease; the operator's retry gate requeues
 its task.
@@ -16,11 +16,13 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
+
+import pytest
 
 from a2a_hub_client import Hub, HubError, Result, Retry
 from tests.proof.evidence import Violation
@@ -29,9 +31,13 @@ from tests.proof.history import History
 from tests.proof.proxy import proxied
 from tests.proof.stage import Stage
 from tests.proof.world import operator_key
+from tests.support.clients.environments import javascript_package
 from tests.support.hub import ROOT
 
-KINDS = ("threads", "asyncio")  # of worker processes
+Commands = Mapping[str, Sequence[str]]  # of worker processes, by their kinds
+PYTHON: Commands = {kind: (sys.executable, "-m", "tests.proof.handler", kind) for kind in ("threads", "asyncio")}
+OF_PACKAGE = "handlers of the client package"
+OF_JAVASCRIPT = "handlers of the JavaScript client"
 SENDERS = 2
 BETWEEN = 2.5  # seconds between two kills
 BEGUN_WITHIN = 60.0
@@ -68,35 +74,49 @@ class Diary:
             self.repeated += len(said) > 1
 
 
-def handled(stage: Stage, seed: int, *, sends: int, kills: int) -> Part:
+def javascript() -> Commands:
+    """Return the command of the worker in JavaScript, {} without a fitting node."""
+    try:
+        node, folder = javascript_package()
+    except pytest.skip.Exception:
+        return {}
+    return {"javascript": (node, str(ROOT / "tests" / "proof" / "handler.mjs"), str(folder))}
+
+
+def handled(
+    stage: Stage, seed: int, *, sends: int, kills: int, name: str = OF_PACKAGE, commands: Commands = PYTHON
+) -> Part:
     """Send tasks to handlers through the proxy, and kill worker processes meanwhile; check what came back."""
     began, diary = time.monotonic(), Diary()
     history = History(seed, stage.folder / f"history-{seed}.jsonl")
     with proxied(("127.0.0.1", stage.port), history, HANG_UPS) as proxy:
-        _play(stage, proxy.url, diary, random.Random(seed), sends=sends, kills=kills)
+        _play(stage, proxy.url, diary, random.Random(seed), commands, sends=sends, kills=kills)
     history.close()
-    part = Part(
-        name="handlers of the client package", database=stage.database, seed=seed, seconds=time.monotonic() - began
-    )
+    part = Part(name=name, database=stage.database, seed=seed, seconds=time.monotonic() - began)
     part.operations.update(send=len(diary.sent), drain=diary.drained.total(), take_over=diary.repeated)
     part.tries = part.operations.total() + diary.tries
     for (kind, _), count in proxy.counts.items():
         part.faults[kind] += count
-    part.strikes = [Strike(name="killed: a worker of the client package", recovery=0.0, counted=kills)]
+    part.strikes = [Strike(name=f"killed: a worker of {name}", recovery=0.0, counted=kills)]
     part.violations = list(broken(diary))
     return part
 
 
-def _play(stage: Stage, url: str, diary: Diary, rng: random.Random, *, sends: int, kills: int) -> None:
+def _play(
+    stage: Stage, url: str, diary: Diary, rng: random.Random, commands: Commands, *, sends: int, kills: int
+) -> None:
     retry = Retry(patience=FINISHED_WITHIN, first_pause=0.05, longest_pause=1.0, on_trouble=diary.trouble)
-    names = [f"{kind}-{rng.getrandbits(32):x}@proof" for kind in KINDS]
+    names = [f"{kind}-{rng.getrandbits(32):x}@proof" for kind in commands]
     with Hub(stage.url, operator_key(stage), retry=retry) as operator, contextlib.ExitStack() as running:
         senders = [
             running.enter_context(Hub(url, _key(operator, f"sender-{rng.getrandbits(32):x}@proof"), retry=retry))
             for _ in range(SENDERS)
         ]
         keys = [_key(operator, name) for name in names]
-        crew = [running.enter_context(Crew(kind, url, key, stage)) for kind, key in zip(KINDS, keys, strict=True)]
+        crew = [
+            running.enter_context(Crew(command, url, key, stage.folder / f"{name}.log"))
+            for name, command, key in zip(names, commands.values(), keys, strict=True)
+        ]
         with ThreadPoolExecutor(SENDERS) as pool:
             sending = [pool.submit(_send_and_drain, hub, names, sends // SENDERS, diary) for hub in senders]
             for _ in range(kills):
@@ -144,7 +164,7 @@ def _send_and_drain(hub: Hub, names: list[str], sends: int, diary: Diary) -> Non
 class Member:
     """A worker process with a log of its own."""
 
-    def __init__(self, command: list[str], environment: dict[str, str], log: Path) -> None:
+    def __init__(self, command: Sequence[str], environment: dict[str, str], log: Path) -> None:
         self._log = log
         with log.open("wb") as out:
             self.process = subprocess.Popen(
@@ -166,10 +186,11 @@ class Member:
 class Crew:
     """Two worker processes of one agent. One of them is killed and started again."""
 
-    def __init__(self, kind: str, url: str, key: str, stage: Stage) -> None:
-        self._command = [sys.executable, "-m", "tests.proof.handler", kind]
+    def __init__(self, command: Sequence[str], url: str, key: str, log: Path) -> None:
+        """``log`` is the path of the logs, to which each process adds its number."""
+        self._command = command
         self._environment = os.environ | {"A2A_URL": url, "A2A_API_KEY": key}
-        self._logs = (stage.folder / f"handlers-{kind}-{number}.log" for number in itertools.count(1))
+        self._logs = (log.with_suffix(f".{number}.log") for number in itertools.count(1))
         self._members: list[Member] = []
 
     def __enter__(self) -> Crew:

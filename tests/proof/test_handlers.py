@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from a2a_hub_client import Result, TextBlock
-from tests.proof.handlers import Diary, broken
+from tests.proof.handlers import Diary, broken, javascript
 
 pytestmark = pytest.mark.one_database
 
@@ -42,3 +42,9 @@ def test_a_result_of_another_task_and_a_repeated_message_are_named():
     diary.note(result_of("another"), ["attempt 1", "attempt 1"])
 
     assert named(diary) == ["handler_result_wrong", "handler_message_doubled"]
+
+
+def test_without_node_no_worker_in_javascript_is_proved(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda _: None)
+
+    assert javascript() == {}
