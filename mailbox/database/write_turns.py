@@ -17,7 +17,16 @@ LONGEST_WAIT = 10.0  # seconds; then the writer tries SQLite's own lock, which m
 PAUSE, LONG_PAUSE = 0.0001, 0.001
 HURRY = 0.01
 
-_threads = threading.Lock()
+
+class _Process:
+    """The lock of this process, which orders its threads."""
+
+    def __init__(self) -> None:
+        self.threads = threading.Lock()
+
+
+_here = _Process()
+os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process has no such threads
 
 
 @contextlib.contextmanager
@@ -33,14 +42,15 @@ def turn() -> Iterator[None]:
         yield
         return
     give_up_at = time.monotonic() + LONGEST_WAIT
-    if not _threads.acquire(timeout=LONGEST_WAIT):
+    threads = _here.threads
+    if not threads.acquire(timeout=LONGEST_WAIT):
         yield
         return
     try:
         with _turn_of_process(ours.settings_dict["NAME"], give_up_at):
             yield
     finally:
-        _threads.release()
+        threads.release()
 
 
 @contextlib.contextmanager

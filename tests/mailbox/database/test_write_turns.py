@@ -71,11 +71,21 @@ def test_threads_of_a_process_take_turns():
 def test_a_thread_continues_after_the_longest_wait(monkeypatch):
     monkeypatch.setattr(write_turns, "LONGEST_WAIT", 0.02)
 
-    with write_turns._threads, write_turns.turn():
+    with write_turns._here.threads, write_turns.turn():
         pass
 
     with write_turns.turn():
         pass
+
+
+def test_a_forked_process_does_not_wait_for_a_thread_of_its_parent():
+    with write_turns._here.threads:
+        child = os.fork()
+        if child == 0:
+            os._exit(write_turns._here.threads.locked())
+
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert write_turns._here.threads.locked()
 
 
 def test_only_its_owner_can_read_the_lock_files():
@@ -131,4 +141,4 @@ def test_a_writer_goes_on_when_the_file_of_the_turns_cannot_be_opened(monkeypatc
         ran = True
 
     assert ran
-    assert not write_turns._threads.locked()
+    assert not write_turns._here.threads.locked()
