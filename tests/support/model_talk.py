@@ -25,7 +25,7 @@ class TalkingModel(AnsweringModel):
         self._known(task)
         if task.state == "resolved":
             raise Refused("already_resolved")
-        if not task.converses:
+        if task.waits_on is not None or not task.converses:
             raise Refused("not_askable")
         task.turn += 1
         task.spoken.append(("user", text))

@@ -49,8 +49,9 @@ def say(
     Raises, in this order: `InvalidRequestError` for bad content; `WrongPartyError` by a public route;
     `UnknownTaskError` for an absent task or another sender's task, also for people; `InvalidRequestError` for an
     ``attempt_id`` that was used for another message or webhook; a capability error for ``a2a.send.<recipient>``;
-    `AlreadyResolvedError`; `NotAskableError` for a task that does not converse; `TaskTooLargeError` beyond
-    ``A2A_TASK_MAX_BYTES``; `QuotaExceededError` for a sender at its quota of bytes.
+    `AlreadyResolvedError`; `NotAskableError` for a duplicate that waits for another task's result, and for a task that
+    does not converse; `TaskTooLargeError` beyond ``A2A_TASK_MAX_BYTES``; `QuotaExceededError` for a sender at its quota
+    of bytes.
 
     Locks a counted grant, then the task row, then the stock of its sender. Journals ``capability_check`` and
     ``a2a_message_sent``.
@@ -72,13 +73,20 @@ def say(
             must_fit(task)
             if task.state == Task.State.RESOLVED:
                 raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
-            if not task.converses:
-                raise NotAskableError(task_id=task_id)
+            _must_take_messages(task)
             if push is not None:
                 _remember(task, push, journal)
             return _add(task, said, attempt_id, journal)
     except _SentBeforeError as repeat:
         return repeat.sent
+
+
+def _must_take_messages(task: Task) -> None:
+    """Raise `NotAskableError` for a task without conversations, and for a duplicate that no agent works on."""
+    if task.waits_on_id is not None:
+        raise NotAskableError("This duplicate waits for another task's result; no agent reads it.", task_id=task.uuid)
+    if not task.converses:
+        raise NotAskableError(task_id=task.uuid)
 
 
 class _SentBeforeError(Exception):

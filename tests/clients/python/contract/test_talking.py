@@ -6,6 +6,7 @@ import pytest
 
 from a2a_hub_client import Answer, Update
 from a2a_hub_client.models.content import TextBlock
+from a2a_hub_client.refusals import NotAskableError
 
 
 @pytest.fixture
@@ -17,6 +18,18 @@ def task(alice):
 def lease(bob, task):
     (leased,) = bob.receive().leases
     return leased.lease
+
+
+def test_a_duplicate_that_waits_takes_no_message(alice, bob):
+    leader, waiter = (alice.send("bob", "count", idempotency_key="k") for _ in range(2))
+
+    with pytest.raises(NotAskableError):
+        waiter.say("and the lines")
+
+    assert [message.text for message in waiter.messages()] == ["count"]
+    leader.say("and the lines")
+    (leased,) = bob.receive(most=5).leases
+    assert (leased.task.id, leased.turn) == (leader.id, 2)
 
 
 def finish(bob, task, lease, **fields):

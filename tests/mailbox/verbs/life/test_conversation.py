@@ -55,6 +55,19 @@ def test_an_answer_queues_an_interrupted_task_again_at_the_back(alice, bob):
     assert factories.life_of(task)[2:] == [Kind.TASK_ASKED, Kind.MESSAGE_SENT, Kind.TASK_LEASED]
 
 
+def test_a_duplicate_takes_no_message_while_it_waits_for_its_leader(alice, bob):
+    same = factories.idempotent("count")
+    leader, waiter = (factories.sent_task(alice, bob, idempotency=same) for _ in range(2))
+
+    with pytest.raises(NotAskableError, match="waits for another task's result"):
+        conversation.say(alice, waiter.uuid, MORE)
+
+    assert not Message.objects.filter(task=waiter).exists()
+    assert factories.life_of(waiter) == [Kind.TASK_SENT]
+    sending.cancel(alice, leader.uuid)
+    assert conversation.say(alice, waiter.uuid, MORE).turn == 2
+
+
 @pytest.mark.parametrize("state", ["queued", "in_flight"])
 def test_a_message_changes_no_other_state(alice, bob, state):
     task = factories.sent_task(alice, bob) if state == "queued" else factories.leased_task(alice, bob).task

@@ -12,6 +12,7 @@ from a2a_hub_client.fake.state import (
     Json,
     LeaseRow,
     Party,
+    Refusal,
     Tables,
     TaskRow,
     invalid,
@@ -28,6 +29,8 @@ def say(tables: Tables, caller: Party, row: TaskRow, body: Json) -> Json:
     if attempt is not None and attempt in row.answers:
         return row.answers[attempt]
     must_be_open(row)
+    if row.waits_on is not None:
+        raise Refusal("not_askable", "This task waits for the result of another task.", task_id=row.id)
     row.turn += 1
     seq = tables.note(row, "a2a_message_sent", caller.name)
     row.messages.append(message_of(tables, row, "user", body, seq=seq))
