@@ -11,7 +11,7 @@ import sys
 import psutil
 import pytest
 
-from tests.support.hub import PATIENCE, ROOT, command_of, wait_until
+from tests.support.hub import PATIENCE, ROOT, command_of, has_ended, wait_until
 
 pytestmark = pytest.mark.one_database
 
@@ -115,7 +115,7 @@ def test_an_interrupt_stops_every_process(demo):
     assert process.returncode == 130
     assert "Interrupted" in said
     assert len(running) >= 3
-    assert not any(child.is_running() for child in running)
+    wait_until(lambda: all(map(has_ended, running)))
 
 
 @pytest.mark.parametrize(("content", "message"), [(b"\xff\xfe", "not a UTF-8 text file"), (b" \n", "holds no text")])

@@ -125,6 +125,14 @@ def await_lease(task: Task) -> Lease:
     return lease
 
 
+def await_heartbeat(lease: Lease) -> None:
+    """Wait until the worker has read the hub's answer to a heartbeat from now on: the next heartbeat follows it."""
+    for _ in range(2):
+        lease.refresh_from_db()
+        seen_at = lease.last_seen_at
+        wait_until(lambda seen_at=seen_at: Lease.objects.get(pk=lease.pk).last_seen_at > seen_at)  # type: ignore[misc]
+
+
 def await_message(task: Task, number: int = 1) -> list[str]:
     wait_until(lambda: len(messages_of(task)) >= number)
     return messages_of(task)

@@ -9,7 +9,7 @@ import pytest
 
 from mailbox.models import Lease, Task
 from tests.support.hub import wait_until
-from tests.support.workers import await_lease, result_of, text_of
+from tests.support.workers import await_heartbeat, await_lease, result_of, text_of
 
 pytestmark = [pytest.mark.one_database, pytest.mark.slow]
 
@@ -59,13 +59,16 @@ def test_a_running_program_reads_what_its_sender_says(desk, a2a, alice, bob, opt
     assert Lease.objects.count() == 1
 
 
-def test_a_program_that_waited_for_its_turn_reads_what_came_meanwhile(desk, a2a, alice, bob):
+def test_a_program_that_waited_for_its_turn_reads_what_came_meanwhile(desk, a2a, alice, bob, tmp_path):
     first, second = (a2a("send", "--from", "alice", "--to", "bob", text) for text in ("one", "two"))
-    waits = 'read text; test "$text" = two || sleep 4; cat'
+    gate = tmp_path / "gate"
+    waits = f"read text; while [ ! -e {gate} ]; do sleep 0.05; done; cat"
 
     with desk.process("sh", "-c", waits, options=("--max-tasks", "2", "--batch", "2", "--concurrency", "1")) as worker:
-        await_lease(Task.objects.get(uuid=second))
+        lease = await_lease(Task.objects.get(uuid=second))
         a2a("say", second, "more")
+        await_heartbeat(lease)
+        gate.touch()
         assert worker.code() == 0
 
     assert result_of(Task.objects.get(uuid=first)).status == "ok"

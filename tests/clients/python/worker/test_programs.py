@@ -18,13 +18,7 @@ from tests.support.workers import lease_of, messages_of, result_of, text_of
 
 pytestmark = pytest.mark.one_database
 
-STUBBORN = """
-import os, signal, subprocess, sys, time
-signal.signal(signal.SIGTERM, signal.SIG_IGN)
-child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
-print(os.getpid(), child.pid, flush=True)
-time.sleep(60)
-"""
+STUBBORN = "trap '' TERM; sleep 60 & echo $$ $!; sleep 60"
 FLOOD = (
     "import sys; sys.stdout.write('x' * 100_000 + '\\n'); sys.stdout.writelines(f'{n}\\n' for n in range(2_000_000))"
 )
@@ -169,9 +163,9 @@ def test_a_program_that_crashes_is_an_error_with_its_signal(desk, alice, bob):
 
 
 def test_a_program_that_times_out_is_killed_with_its_child_processes(desk, alice, bob):
-    task = factories.sent_task(alice, bob, work_timeout=timedelta(seconds=2))
+    task = factories.sent_task(alice, bob, work_timeout=timedelta(seconds=4))
 
-    assert desk.run(sys.executable, "-c", STUBBORN) is None
+    assert desk.run(*shell(STUBBORN)) is None
 
     result = result_of(task)
     assert (result.status, result.error_message) == ("error", "Task timed out")

@@ -15,17 +15,18 @@ from mailbox.verbs.repairs.repair import DuplicateRisk
 from tests.support import factories
 from tests.support.cast import olga
 from tests.support.hub import PATIENCE, wait_until
-from tests.support.workers import await_lease, await_message, lease_of, messages_of, result_of, text_of
+from tests.support.workers import await_message, lease_of, messages_of, result_of, text_of
 
 __all__ = ["olga"]
 
 
 def test_a_handler_learns_that_its_lease_ended_and_its_result_is_not_posted(hub, alice, bob, olga):
     task = factories.sent_task(alice, bob)
-    heard = []
+    begun, heard = threading.Event(), []
 
     @hub.worker(heartbeat=0.1)
     def handle(leased):
+        begun.set()
         assert leased.cancelled.wait(PATIENCE)
         with pytest.raises(LeaseEndedError) as ended:
             leased.say("late")
@@ -34,7 +35,7 @@ def test_a_handler_learns_that_its_lease_ended_and_its_result_is_not_posted(hub,
 
     worker = threading.Thread(target=hub.run, kwargs={"max_tasks": 1})
     worker.start()
-    await_lease(task)
+    wait_until(begun.is_set)
     repair.requeue(olga, task.uuid, reason="stale", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
     worker.join(PATIENCE)
     wait_until(lambda: heard)
@@ -166,7 +167,7 @@ def test_a_handler_that_was_given_up_keeps_its_place(hub, alice, bob, olga, batc
 
     worker = threading.Thread(target=hub.run, kwargs={"max_tasks": 3})
     worker.start()
-    await_lease(first)
+    wait_until(lambda: seen)
     repair.requeue(olga, first.uuid, reason="stale", duplicate_risk=DuplicateRisk.OPERATOR_ACCEPTED)
     engine = hub._running._worker
     held = (str(first.uuid), 1)
