@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -8,7 +9,8 @@ import pytest
 from django.urls import URLResolver, get_resolver, resolve
 
 from mailbox.database.outages import Outage
-from tests.support import pages
+from tests.support import factories, pages
+from tests.support.api import Api
 
 pytestmark = pytest.mark.one_database
 
@@ -43,6 +45,19 @@ def test_the_route_tables_list_what_is_served() -> None:
 @pytest.mark.parametrize("path", sorted({path for _, path in listed_routes()}))
 def test_a_listed_route_leads_to_a_view(path: str) -> None:
     resolve(path.replace("<>", SAMPLE_ID))
+
+
+@pytest.mark.django_db
+def test_the_body_of_a_batch_posts_a_result_and_leases_a_task() -> None:
+    ((_, body),) = pages.BLOCK.findall(pages.page("docs/reference/http.md"))
+    alice, bob = (factories.agent(name, "a2a.send.*", "a2a.respond.*") for name in ("alice", "bob"))
+    lease, waiting = factories.leased_task(alice, bob), factories.sent_task(alice, bob)
+    named = body.replace('"lease_id": "<id>"', f'"lease_id": "{lease.lease_id}"').replace("<id>", str(lease.task.uuid))
+
+    answer = Api(bob).post("/a2a/tasks/lease", json.loads(named.replace("<uuid>", SAMPLE_ID))).json()
+
+    assert [one["task"]["id"] for one in answer["leases"]] == [str(waiting.uuid)]
+    assert (answer["posted"], answer["refused"]) == ([str(lease.task.uuid)], [])
 
 
 def test_each_reason_of_the_readiness_probe_is_listed() -> None:

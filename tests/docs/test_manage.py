@@ -38,6 +38,14 @@ def test_the_page_names_every_command_that_needs_no_database() -> None:
 
 
 @pytest.mark.parametrize("page", pages.all_pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_module_of_the_tests_that_a_page_runs_takes_its_options(page: Path) -> None:
+    for module, words in re.findall(r"-m (tests[\w.]*\w)((?: (?!-- )[^\s#`]+)*)", page.read_text()):
+        path = ROOT / module.replace(".", "/")
+        source = (path / "__main__.py" if path.is_dir() else path.with_suffix(".py")).read_text()
+        assert [option for option in re.findall(r"--[a-z-]+", words) if f'"{option}"' not in source] == [], module
+
+
+@pytest.mark.parametrize("page", pages.all_pages(), ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_and_make_target_of_a_page_exists(page: Path) -> None:
     text = page.read_text()
     targets = set(re.findall(r"^([a-z-]+):", pages.page("Makefile"), re.MULTILINE))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 
 import pytest
 from django.db.utils import ConnectionHandler
@@ -10,6 +11,7 @@ from django.db.utils import ConnectionHandler
 from a2aproject.errors import UnusableSettingError
 from a2aproject.settings.database import database
 from a2aproject.settings.environment import Environment
+from tests.support import pages
 from tests.support.databases import url_of_the_tests_database
 
 GUARDS = {
@@ -52,6 +54,16 @@ def test_several_hosts_reach_psycopg_each_with_its_port(connected, hosts, host, 
     assert (given["host"], given.get("port")) == (host, port)
     assert (given["user"], given["password"], given["dbname"]) == ("u", "p@", "db")
     assert given["target_session_attrs"] == "read-write"
+
+
+@pytest.mark.one_database
+def test_the_url_of_the_page_about_standbys_reaches_psycopg(connected):
+    (url,) = re.findall(r"^DATABASE_URL=(.*)$", pages.page("docs/operate/postgresql.md"), re.MULTILINE)
+    given = connected(url).get_connection_params()
+
+    assert (given["host"], given["dbname"]) == ("db1,db2", "hub")
+    assert given["target_session_attrs"] == "read-write"
+    assert {name: int(given[name]) for name in GUARDS} == GUARDS
 
 
 @pytest.mark.one_database

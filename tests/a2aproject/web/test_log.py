@@ -16,7 +16,7 @@ from django.test import Client
 from a2aproject.web import log
 from a2aproject.web.log import JSONFormatter
 from mailbox.words.redaction import RedactSecrets
-from tests.support import factories
+from tests.support import factories, pages
 from tests.support.api import Api
 from tests.support.hub import PATIENCE, ROOT
 
@@ -61,6 +61,8 @@ def test_each_answered_request_has_one_line(lines, alice, bob):
         "status": 200,
     }
     assert line["request_id"] == "mine-1"
+    ((_, example),) = pages.BLOCK.findall(pages.page("docs/operate/logging.md"))
+    assert {*json.loads(example)} == {*line, "time", "duration_ms"}
 
 
 def test_a_stranger_has_no_name_and_a_person_has_one(lines, client, django_user_model):
