@@ -11,8 +11,9 @@ from django.apps import apps
 
 
 def queries() -> str:
-    """Return a section for each list of the dashboard: the keys of its queries, and an example."""
-    return "\n".join(
+    """Return the states of tasks, and a section for each list: the keys of its queries, and an example."""
+    states = f"## States of a task\n\n| State | |\n|---|---|\n{_rows(_guide().STATES)}\n"
+    return states + "\n".join(
         f"## {title}\n\n| Key | |\n|---|---|\n{_rows(known, ':')}\nAn example: `{example}`\n"
         for title, _, known, example in _guide().LANGUAGES
     )
