@@ -50,7 +50,7 @@ def faulty(request, world):
         return opened[-1]
 
     yield hub
-    struck: Counter[str] = sum((client._transport._http._transport.struck for client in opened), Counter())
+    struck: Counter[str] = sum((client._transport.replaced.struck for client in opened), Counter())
     assert {"before", "after", "twice"} <= struck.keys()
     for client in opened:
         client.close()
