@@ -82,7 +82,10 @@ export class Hub {
     return acknowledge(this.#api, taskIds);
   }
 
-  /** Define what the agent does with a task. `run` then works on tasks. */
+  /**
+   * Define what the agent does with a task. `run` then works on tasks. At its start it looks for idempotent tasks of
+   * crashed workers; `resume` and `resumeAfter` change that.
+   */
   worker(options: WorkerOptions, handler: Handler): void {
     if (this.#worker) throw new Error("This hub has a worker already.");
     this.#worker = new Worker(this.#api, options, handler);
