@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,7 +12,7 @@ from urllib.parse import urlsplit
 
 from a2a_hub_client.cli import contexts
 from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
-from a2a_hub_client.credentials import KEY, URL
+from a2a_hub_client.credentials import KEY, URL, Credentials, GivenKey, KeyFile, credentials
 
 if TYPE_CHECKING:
     from a2a_hub_client import Hub
@@ -55,14 +57,31 @@ def chosen(given: Given) -> Context:
 
 def connected(context: Context, *, retry: Retry, timeout: float = USUAL_TIMEOUT) -> Hub:
     """Return a client of the context's hub. Raises `ConfigError` for a key or a URL that cannot be used."""
-    from a2a_hub_client import Hub, KeyFile
+    from a2a_hub_client import Hub
 
+    with _told(context):
+        key, signing_key = _keys(context)
+        return Hub(context.url, key, signing_key=signing_key, retry=retry, timeout=timeout)
+
+
+def credentials_of(context: Context) -> Credentials:
+    """Return what proves who sends the context's requests. Raises `ConfigError` for a key that cannot be used."""
+    with _told(context):
+        return credentials(*_keys(context))
+
+
+def _keys(context: Context) -> tuple[GivenKey | None, str | None]:
+    """Return the API key and the private key of a context."""
+    if context.signing_key_file is not None:
+        return None, Path(context.signing_key_file).read_text("utf-8")
+    return context.key if context.key_file is None else KeyFile(context.key_file), None
+
+
+@contextmanager
+def _told(context: Context) -> Iterator[None]:
+    """Turn the errors of a key or a URL that cannot be used into a `ConfigError`."""
     try:
-        if context.signing_key_file is not None:
-            signing_key = Path(context.signing_key_file).read_text("utf-8")
-            return Hub(context.url, signing_key=signing_key, retry=retry, timeout=timeout)
-        key = context.key if context.key_file is None else KeyFile(context.key_file)
-        return Hub(context.url, key, retry=retry, timeout=timeout)
+        yield
     except OSError as error:
         raise ConfigError(f"{error.filename} cannot be read: {error.strerror}") from error
     except ImportError as error:

@@ -17,6 +17,7 @@ COMMANDS: Mapping[str, tuple[str, str]] = {
     "task": ("task", "send, watch and repair tasks"),
     "ask": ("ask", "send an agent a task, show what it says, and answer its questions"),
     "work": ("work", "run a program once per task of an agent"),
+    "mcp": ("mcp", "connect a program that starts MCP servers"),
     "result": ("result", "read and receive results"),
     "lease": ("lease", "list the live leases"),
     "agent": ("agent", "list, add and pause agents, and set their quotas"),

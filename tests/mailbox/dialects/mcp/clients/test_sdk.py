@@ -1,4 +1,4 @@
-"""The official SDK against a served hub: a sender and a worker, in each way to agree on a version."""
+"""The official SDK against a served hub: a sender and a worker, over each transport and in each way to agree."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 
-from tests.mailbox.dialects.mcp.clients.conftest import OLDER, McpStage
+from tests.mailbox.dialects.mcp.clients.conftest import OLDER, McpStage, Way
 from tests.support.hub import PATIENCE
 
 PIXEL = base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()
@@ -32,9 +32,9 @@ async def refusal(client: Client, name: str, **arguments: Any) -> str:
     return text
 
 
-async def works(stage: McpStage, mode: str) -> None:
+async def works(stage: McpStage, way: Way) -> None:
     """Take one task: report, ask, and answer it with an artifact."""
-    async with stage.connected("bob", mode) as worker:
+    async with stage.connected("bob", way) as worker:
         received = await tool(worker, "receive_task", wait_ms=60_000, attempt_id=str(uuid4()))
         lease = {"task_id": received["task"]["id"], "lease_id": received["lease"]["lease_id"]}
         await tool(worker, "report_progress", **lease, fraction=0.5, note="walls")
@@ -47,14 +47,14 @@ async def works(stage: McpStage, mode: str) -> None:
         await tool(worker, "answer_task", **lease, content=f"a {colour} house")
 
 
-def test_a_worker_and_a_sender_do_a_full_cycle(stage: McpStage, mode: str) -> None:
+def test_a_worker_and_a_sender_do_a_full_cycle(stage: McpStage, way: Way) -> None:
     told: list[str] = []
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
         told.append(message or "")
 
     async def sends() -> None:
-        async with stage.connected("alice", mode) as sender:
+        async with stage.connected("alice", way) as sender:
             assert (await tool(sender, "whoami"))["agent"] == "alice@local"
             agents = (await tool(sender, "list_agents"))["agents"]
             assert "bob@local" in [one["name"] for one in agents]
@@ -78,16 +78,16 @@ def test_a_worker_and_a_sender_do_a_full_cycle(stage: McpStage, mode: str) -> No
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as group:
                 group.start_soon(sends)
-                group.start_soon(works, stage, mode)
+                group.start_soon(works, stage, way)
 
     anyio.run(both)
     assert "The task is queued." in told or "The task is in_flight." in told
 
 
-def test_the_client_agrees_on_a_version_and_lists_what_there_is(stage: McpStage, mode: str) -> None:
+def test_the_client_agrees_on_a_version_and_lists_what_there_is(stage: McpStage, way: Way) -> None:
     async def look() -> None:
-        async with stage.connected("alice", mode) as client:
-            assert client.protocol_version == ("2025-11-25" if mode == "legacy" else "2026-07-28")
+        async with stage.connected("alice", way) as client:
+            assert client.protocol_version == ("2025-11-25" if way.mode == "legacy" else "2026-07-28")
             assert len((await client.list_tools()).tools) == 14
             assert len((await client.list_resource_templates()).resource_templates) == 2
             resources, cursor, pages = [], None, 0
@@ -100,11 +100,11 @@ def test_the_client_agrees_on_a_version_and_lists_what_there_is(stage: McpStage,
     anyio.run(look)
 
 
-def test_a_foreign_task_is_as_an_absent_one(stage: McpStage, mode: str) -> None:
+def test_a_foreign_task_is_as_an_absent_one(stage: McpStage, way: Way) -> None:
     async def look() -> None:
-        async with stage.connected("alice", mode) as sender:
+        async with stage.connected("alice", way) as sender:
             foreign = (await tool(sender, "send_task", recipient="archive", text="secret"))["task_id"]
-        async with stage.connected("mallory", mode) as stranger:
+        async with stage.connected("mallory", way) as stranger:
             for name in ("read_task", "wait_for_result", "cancel_task"):
                 texts = [
                     (await refusal(stranger, name, task_id=task_id)).replace(task_id, "<id>")
@@ -119,9 +119,9 @@ def test_a_foreign_task_is_as_an_absent_one(stage: McpStage, mode: str) -> None:
     anyio.run(look)
 
 
-def test_errors_of_the_hub_and_of_the_protocol_reach_the_client(stage: McpStage, mode: str) -> None:
+def test_errors_of_the_hub_and_of_the_protocol_reach_the_client(stage: McpStage, way: Way) -> None:
     async def look() -> None:
-        async with stage.connected("mallory", mode) as client:
+        async with stage.connected("mallory", way) as client:
             text = await refusal(client, "send_task", recipient="bob", text="x")
             assert text.startswith("capability_missing: ")
             assert "recipient: is required" in await refusal(client, "send_task", text="x")
@@ -134,7 +134,7 @@ def test_errors_of_the_hub_and_of_the_protocol_reach_the_client(stage: McpStage,
 
 @pytest.mark.parametrize("tool_name", ["receive_task", "wait_for_result"])
 def test_a_wait_that_dies_with_its_process_is_repeated_and_loses_nothing(
-    stage: McpStage, mode: str, tool_name: str
+    stage: McpStage, way: Way, tool_name: str
 ) -> None:
     attempt = str(uuid4())
 
@@ -142,7 +142,7 @@ def test_a_wait_that_dies_with_its_process_is_repeated_and_loses_nothing(
         async def note(progress: float, total: float | None, message: str | None) -> None:
             began.set()
 
-        async with stage.connected("alice" if "task_id" in arguments else "bob", mode) as client:
+        async with stage.connected("alice" if "task_id" in arguments else "bob", way) as client:
             with pytest.raises(MCPError):
                 await client.call_tool(tool_name, arguments, progress_callback=note)
 
@@ -159,14 +159,14 @@ def test_a_wait_that_dies_with_its_process_is_repeated_and_loses_nothing(
                 [process] = stage.hub.web_workers()
                 process.kill()
             await anyio.to_thread.run_sync(stage.hub.wait_until_up)
-        async with stage.connected("alice", mode) as sender:
+        async with stage.connected("alice", way) as sender:
             new = (await tool(sender, "send_task", recipient="bob", text="after the fall"))["task_id"]
-        async with stage.connected("bob", mode) as worker:
+        async with stage.connected("bob", way) as worker:
             received = await tool(worker, "receive_task", wait_ms=60_000, attempt_id=attempt)
             lease = {"task_id": received["task"]["id"], "lease_id": received["lease"]["lease_id"]}
             await tool(worker, "answer_task", **lease, content="done")
         assert received["task"]["id"] == new
-        async with stage.connected("alice", mode) as sender:
+        async with stage.connected("alice", way) as sender:
             done = await tool(sender, "wait_for_result", task_id=new, wait_ms=60_000)
         assert done["task"]["outcome"] == "ok"
 

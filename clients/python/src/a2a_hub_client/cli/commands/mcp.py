@@ -1,0 +1,64 @@
+"""``a2a mcp``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import AsyncIterator
+
+from a2a_hub_client.cli import access
+from a2a_hub_client.cli.command import alone, command
+from a2a_hub_client.cli.session import Session
+
+PART = 65536  # bytes that one read takes
+
+app = alone()
+
+
+@command(app)
+def mcp(session: Session) -> None:
+    """Let a program that starts MCP servers talk to the hub, as the agent of the key.
+
+    Such a program writes messages to stdin and reads answers from stdout, one on each line. The hub has the tools and
+    resources: this command passes messages on to its /mcp. Problems are on stderr. The command ends when stdin is
+    closed.
+    """
+    from a2a_hub_client.cli.bridge import Bridge
+
+    credentials = access.credentials_of(session.context)
+    bridge = Bridge(session.hub.url, credentials, write=_write, note=session.printer.note)
+    asyncio.run(bridge.run(_lines(sys.stdin.fileno())))
+
+
+def _write(message: bytes) -> None:
+    """Write a message for the host. A host that is gone has closed stdin, too."""
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.buffer.write(message + b"\n")
+        sys.stdout.buffer.flush()
+
+
+async def _lines(descriptor: int) -> AsyncIterator[bytes]:
+    """Yield the lines of a file as they come. A thread reads them, which ends with the process."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[bytes | None] = asyncio.Queue()
+
+    def put(line: bytes | None) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(queue.put_nowait, line)
+
+    def read() -> None:
+        rest = b""
+        with contextlib.suppress(OSError):
+            while part := os.read(descriptor, PART):
+                *whole, rest = (rest + part).split(b"\n")
+                for line in whole:
+                    put(line)
+        put(rest)
+        put(None)
+
+    threading.Thread(target=read, name="a2a mcp stdin", daemon=True).start()
+    while (line := await queue.get()) is not None:
+        yield line

@@ -1,0 +1,280 @@
+"""The bridge of `a2a mcp`, as the program that starts it sees it: lines in, lines out."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import pytest
+
+from mailbox.words import ed25519
+from tests.support.hub import PATIENCE, free_port
+from tests.support.signing import Signer
+from tests.support.terminals import MAIN
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+WAIT = {"name": "receive_task", "arguments": {"wait_ms": 50_000}}
+GREETING = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "host", "version": "1"},
+}
+
+
+class Host:
+    """A program that has started the bridge."""
+
+    def __init__(self, url, key, *words):
+        own = {"A2A_URL": url, "A2A_API_KEY": key, "A2A_CONFIG": os.devnull + ".none"}
+        self.process: Any = subprocess.Popen(
+            [sys.executable, "-c", MAIN, "mcp", *words],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=os.environ | own,
+        )
+        self._lines: queue.Queue[bytes] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+
+    def _read(self):
+        for line in self.process.stdout:
+            self._lines.put(line)
+
+    def write(self, line):
+        self.process.stdin.write(line + b"\n")
+        self.process.stdin.flush()
+
+    def send(self, method, rpc_id=None, **params):
+        message = {"jsonrpc": "2.0", "method": method, "params": params}
+        self.write(json.dumps(message if rpc_id is None else message | {"id": rpc_id}).encode())
+
+    def receive(self):
+        """Return the next message, which is all that its line holds."""
+        return json.loads(self._lines.get(timeout=PATIENCE))
+
+    def close(self):
+        """Close stdin; return the exit code, and what was not received yet."""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.stdin.close()
+        code = self.process.wait(PATIENCE)
+        self._reader.join(PATIENCE)
+        return code, [self._lines.get_nowait() for _ in range(self._lines.qsize())]
+
+
+@pytest.fixture
+def host():
+    """Return a function that starts the bridge. It is killed at the end."""
+    started = []
+
+    def start(url, key="a2a_k", *words):
+        started.append(Host(url, key, *words))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.process.kill()
+        one.close()
+        one.process.stdout.close()
+        one.process.stderr.close()
+
+
+class StandIn(BaseHTTPRequestHandler):
+    """A hub that answers as its server's ``act`` says, which gets this handler and the message."""
+
+    protocol_version = "HTTP/1.1"
+    server: Any
+
+    def do_POST(self):
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        self.server.act(self, message)
+
+    def answer(self, body, *, status=200, media_type="application/json"):
+        self.send_response(status)
+        self.send_header("Content-Type", media_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def begin_stream(self):
+        self.send_response(200)
+        self.send_header("Content-Type", "text/event-stream")
+        self.send_header("Connection", "close")
+        self.end_headers()
+
+    def say(self, **message):
+        self.wfile.write(b"event: message\ndata: %b\n\n" % json.dumps({"jsonrpc": "2.0", **message}).encode())
+
+    def say_progress(self, message, note):
+        params = {"progressToken": message["params"]["_meta"]["progressToken"], "progress": 1, "message": note}
+        self.say(method="notifications/progress", params=params)
+
+    def log_message(self, *_):
+        pass
+
+
+@pytest.fixture
+def stand_in():
+    """Return a function that starts a hub with this ``act``, and returns its URL."""
+    servers = []
+
+    def start(act):
+        server: Any = ThreadingHTTPServer(("127.0.0.1", 0), StandIn)
+        server.daemon_threads, server.act = True, act
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return f"http://127.0.0.1:{server.server_port}"
+
+    yield start
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+def pong(handler, message):
+    handler.answer(json.dumps({"jsonrpc": "2.0", "id": message["id"], "result": {}}, indent=2).encode())
+
+
+def test_a_wait_holds_up_no_other_request_and_ends_with_stdin(host, a2a, bob):
+    bridge = host(a2a.url, a2a.key(bob))
+
+    bridge.send("initialize", 1, **GREETING)
+    assert bridge.receive()["result"]["protocolVersion"] == "2025-11-25"
+    bridge.send("notifications/initialized")
+    bridge.send("tools/call", "wait", **WAIT, _meta={"progressToken": "mine"})
+    assert bridge.receive()["params"]["progressToken"] == "mine"
+    bridge.send("tools/call", 2, name="whoami", arguments={})
+    while (answer := bridge.receive()).get("id") != 2:
+        assert answer["params"]["progressToken"] == "mine"
+    code, rest = bridge.close()
+
+    assert answer["result"]["structuredContent"]["agent"] == "bob@local"
+    assert code == 0
+    assert [line for line in rest if json.loads(line).get("method") != "notifications/progress"] == []
+
+
+def test_a_call_without_a_token_gets_its_answer_alone(host, a2a, alice, bob):
+    bridge = host(a2a.url, a2a.key(alice))
+
+    bridge.send("tools/call", 1, name="send_task", arguments={"recipient": "bob", "text": "x"})
+    task = bridge.receive()["result"]["structuredContent"]["task_id"]
+    bridge.send("tools/call", 2, name="wait_for_result", arguments={"task_id": task, "wait_ms": 500})
+
+    assert bridge.receive()["id"] == 2
+
+
+def test_a_cancelled_request_ends_its_exchange_and_has_no_answer(host, stand_in):
+    ended = threading.Event()
+
+    def act(handler, message):
+        if message["method"] == "ping":
+            pong(handler, message)
+            return
+        handler.begin_stream()
+        handler.say_progress(message, "begun")
+        assert handler.connection.recv(1) == b""
+        ended.set()
+
+    bridge = host(stand_in(act))
+    bridge.send("tools/call", 1, **WAIT, _meta={"progressToken": 7})
+    assert bridge.receive()["params"]["message"] == "begun"
+    bridge.send("notifications/cancelled", requestId=1)
+
+    assert ended.wait(PATIENCE)
+    bridge.send("ping", 2)
+    assert bridge.receive() == {"jsonrpc": "2.0", "id": 2, "result": {}}
+    assert bridge.close() == (0, [])
+
+
+def test_a_hub_that_dies_in_a_wait_fails_that_request(host, stand_in):
+    def act(handler, message):
+        handler.begin_stream()
+        handler.say_progress(message, "begun")
+
+    bridge = host(stand_in(act))
+    bridge.send("tools/call", 1, **WAIT)
+
+    failed = bridge.receive()
+    assert (failed["id"], failed["error"]["code"]) == (1, -32000)
+
+
+def test_an_absent_hub_fails_each_request_and_not_the_bridge(host):
+    bridge = host(f"http://127.0.0.1:{free_port()}")
+
+    for number in (1, 2):
+        bridge.send("ping", number)
+        failed = bridge.receive()
+        assert (failed["id"], failed["error"]["code"]) == (number, -32000)
+        assert failed["error"]["message"].startswith("cannot connect to http://127.0.0.1:")
+    bridge.send("notifications/initialized")
+
+    assert bridge.close() == (0, [])
+    assert bridge.process.stderr.read().count(b"cannot connect") == 3
+
+
+def test_a_refused_key_fails_the_request(host, a2a):
+    bridge = host(a2a.url, "a2a_wrong")
+
+    bridge.send("ping", 1)
+
+    failed = bridge.receive()
+    assert failed["id"] == 1
+    assert "key" in failed["error"]["message"]
+
+
+@pytest.mark.parametrize("body", [b"<html>Bad Gateway</html>", b"", b"3"])
+def test_an_answer_that_is_none_fails_the_request(host, stand_in, body):
+    bridge = host(stand_in(lambda handler, _: handler.answer(body, status=502, media_type="text/html")))
+
+    bridge.send("ping", 1)
+
+    assert bridge.receive()["error"]["message"].endswith("/mcp answered 502, and nothing else")
+
+
+@pytest.mark.parametrize(("line", "code"), [(b"{", -32700), (b"\xff", -32700), (b"3", -32600)])
+def test_a_line_that_is_no_message_is_refused_and_the_next_one_passed_on(host, stand_in, line, code):
+    bridge = host(stand_in(pong))
+
+    bridge.write(line)
+    refused = bridge.receive()
+    bridge.write(b" \r")
+    bridge.send("ping", "next")
+
+    assert (refused["id"], refused["error"]["code"]) == (None, code)
+    assert bridge.receive()["id"] == "next"
+
+
+def test_a_batch_is_passed_on_and_an_absent_hub_fails_each_of_its_requests(host, a2a, bob):
+    batch = json.dumps([{"jsonrpc": "2.0", "id": one, "method": "ping"} for one in (1, "2")]).encode()
+    bridge, lonely = host(a2a.url, a2a.key(bob)), host(f"http://127.0.0.1:{free_port()}")
+
+    bridge.write(batch)
+    lonely.write(batch)
+
+    assert [one["id"] for one in bridge.receive()] == [1, "2"]
+    assert [lonely.receive()["id"] for _ in range(2)] == [1, "2"]
+
+
+def test_a_bridge_without_a_key_does_not_start(host, tmp_path):
+    bridge = host("http://127.0.0.1:9", "", "--key-file", str(tmp_path / "none"))
+
+    assert bridge.close() == (1, [])
+    assert b"cannot be read" in bridge.process.stderr.read()
+
+
+def test_a_bridge_signs_its_requests(host, a2a, alice, tmp_path):
+    key = tmp_path / "private.key"
+    key.write_text(ed25519.seed_of(Signer(alice).key))
+    bridge = host(a2a.url, "", "--signing-key-file", str(key))
+
+    bridge.send("tools/call", 1, name="whoami", arguments={})
+
+    assert bridge.receive()["result"]["structuredContent"]["agent"] == "alice@local"
