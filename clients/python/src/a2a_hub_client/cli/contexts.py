@@ -106,7 +106,7 @@ def store(contexts: Contexts) -> None:
 
 
 def _replace(file: Path, content: bytes) -> None:
-    """Replace the file by one that its owner alone can read. A failure leaves no other file. Raises `OSError`."""
+    """Replace the file by a file of its owner alone. A failure leaves no other file. Raises `OSError`."""
     written = file.with_name(f".{file.name}.{uuid4().hex}")
     try:
         with os.fdopen(os.open(written, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as stream:

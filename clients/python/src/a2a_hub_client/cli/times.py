@@ -56,7 +56,7 @@ def age(ms: int | None) -> str:
 
 
 def local(ms: int | None) -> str:
-    """Return an epoch time in milliseconds as local time, "" for None. A far one is told by its distance."""
+    """Return an epoch time in milliseconds as local time, "" for None. After the year 9999 it is a distance."""
     if ms is None:
         return ""
     try:

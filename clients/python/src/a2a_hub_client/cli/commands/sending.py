@@ -62,8 +62,8 @@ def send(
     """Send a task to an agent, as the agent of the key.
 
     With --file the lines are bodies of `POST /a2a/tasks`, and AGENT is the recipient of lines without one. The same
-    file can be sent again: no task is sent twice. A bad line, or one that is larger than the hub accepts, keeps no
-    other line from being sent. The command then names it and exits with 1.
+    file can be sent again: no task is sent twice. A bad line keeps no other line from being sent, nor does a line
+    that is larger than the hub accepts. The command then names it and exits with 1.
     """
     if file is not None:
         if text is not None:
