@@ -46,11 +46,11 @@ class Persistent:
     def cycle(self) -> None:
         """Take one task through its life. Record each step when it is acknowledged."""
         self.ledger.sent.append(str(self._sender.send(self._recipient, "survive").id))
-        (leased,) = self._worker.receive(wait=0).leases
+        (leased,) = self._worker.receive().leases
         self.ledger.leased[str(leased.task.id)] = str(leased.lease.id)
         self._worker.post_result(Answer(task_id=leased.task.id, lease_id=leased.lease.id))
         self.ledger.posted.append(str(leased.task.id))
-        (drained,) = self._sender.drain(wait=0).results
+        (drained,) = self._sender.drain().results
         self.ledger.drained.append(str(drained.task_id))
 
     def _note_trouble(self, error: HubError) -> None:
