@@ -1,4 +1,7 @@
-"""Short requests: those that do not wait. Their times show whether other requests hold them up."""
+"""Short requests: those that do not wait. Their times show whether other requests hold them up.
+
+The client package would add 0.7 ms to each, so a raw client sends them.
+"""
 
 from __future__ import annotations
 

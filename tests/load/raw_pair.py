@@ -1,4 +1,7 @@
-"""A pair at the wire: benches measure its cycles, and tests cut its connections."""
+"""A pair at the wire: benches measure its cycles, and tests cut its connections.
+
+The client package would halve the rate that a bench measures on two cores.
+"""
 
 from __future__ import annotations
 

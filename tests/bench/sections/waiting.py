@@ -1,4 +1,7 @@
-"""Agents that wait: how soon a task reaches them, what many of them cost, and more of them than threads."""
+"""Agents that wait: how soon a task reaches them, what many of them cost, and more of them than threads.
+
+A raw client leaves answers unread, so that one thread sees each arrive.
+"""
 
 from __future__ import annotations
 
