@@ -7,8 +7,9 @@ import socket
 import struct
 from typing import NamedTuple, Self
 
+from tests.support.raw_client import LENGTH
+
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
 REQUEST_ID = re.compile(rb"(?i)\r\nx-request-id: *([^\r\n]+)")
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 INBOX = re.compile(r"(?<=/inboxes/)[^/]+")

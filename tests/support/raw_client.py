@@ -40,8 +40,8 @@ class RawClient:
     ) -> None:
         self.close()
 
-    def get(self, path: str, **headers: str) -> RawAnswer:
-        return self.call("GET", path, headers=headers)
+    def get(self, path: str) -> RawAnswer:
+        return self.call("GET", path)
 
     def post(self, path: str, body: Mapping[str, Any]) -> RawAnswer:
         return self.call("POST", path, json.dumps(body).encode())
@@ -75,13 +75,6 @@ class RawClient:
         """Return the descriptor of the connection, which is readable once an answer has come."""
         assert self._socket is not None
         return self._socket.fileno()
-
-    @property
-    def port(self) -> int:
-        """The client's port of the connection."""
-        assert self._socket is not None
-        port: int = self._socket.getsockname()[1]
-        return port
 
     def read(self) -> RawAnswer:
         """Read the answer of a request that `send` has sent."""
