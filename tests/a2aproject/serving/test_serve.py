@@ -7,7 +7,6 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from http.client import HTTPConnection
@@ -21,6 +20,8 @@ import pytest
 from tests.support.databases import database_of_its_own
 from tests.support.hub import PATIENCE, ROOT, command_of, free_port, has_ended, served, wait_until
 
+TOKEN = "a-token-of-the-operator"
+
 
 @pytest.fixture
 def database_url():
@@ -31,7 +32,7 @@ def database_url():
 @pytest.fixture
 def hub(tmp_path, database_url):
     """Return a hub to stop."""
-    with served(tmp_path, database_url=database_url, workers=2) as hub:
+    with served(tmp_path, database_url=database_url, workers=2, A2A_METRICS_TOKEN=TOKEN) as hub:
         yield hub
 
 
@@ -225,13 +226,13 @@ def test_long_polls_return_on_shutdown(hub):
         return httpx.get(f"{hub.url}/a2a/tasks/next", params={"wait_ms": 50_000}, headers=headers, timeout=PATIENCE)
 
     def are_waiting():
-        return sum(len(worker.net_connections()) for worker in hub.web_workers()) >= 4 + 2
+        told = httpx.get(f"{hub.url}/metrics", headers={"Authorization": f"Bearer {TOKEN}"}, timeout=PATIENCE)
+        return "\na2a_waits 4.0\n" in told.raise_for_status().text
 
     processes = hub.descendants()
     with ThreadPoolExecutor(4) as pool:
         polls = pool.map(poll, range(4))
         wait_until(are_waiting)
-        time.sleep(0.5)  # a connection is there a moment before its request is
         code = hub.stop()
         answers = list(polls)
 
