@@ -12,7 +12,7 @@ from django.apps import apps
 
 def queries() -> str:
     """Return the states of tasks, and a section for each list: the keys of its queries, and an example."""
-    states = f"## States of a task\n\n| State | |\n|---|---|\n{_rows(_guide().STATES)}\n"
+    states = f"The states of a task are {', '.join(f'`{state}`' for state in _guide().STATES)}.\n\n"
     return states + "\n".join(
         f"## {title}\n\n| Key | |\n|---|---|\n{_rows(known, ':')}\nAn example: `{example}`\n"
         for title, _, known, example in _guide().LANGUAGES

@@ -1,4 +1,4 @@
-"""What a hub says about itself after its first start is true of it."""
+"""The cards and capabilities of a hub after its first start claim nothing that it lacks."""
 
 from __future__ import annotations
 
