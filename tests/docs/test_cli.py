@@ -100,7 +100,8 @@ def test_every_command_of_a_page_is_understood(page: Path) -> None:
     refused = [
         (words, reason)
         for program, words, is_whole in given(page.read_text())
-        if (reason := refusal(program, words)) and (is_whole or not re.search("are required:|requires an argument", reason))
+        if (reason := refusal(program, words))
+        and (is_whole or not re.search("are required:|requires an argument", reason))
     ]
 
     assert refused == []
