@@ -195,15 +195,19 @@ def test_a_cancelled_request_ends_its_exchange_and_has_no_answer(host, stand_in)
 
 
 def test_a_hub_that_dies_in_a_wait_fails_that_request(host, stand_in):
+    begun = threading.Event()
+
     def act(handler, message):
         handler.begin_stream()
         handler.say_progress(message, "begun")
+        begun.set()
 
     bridge = host(stand_in(act))
     bridge.send("tools/call", 1, **WAIT)
 
     failed = bridge.receive()
     assert (failed["id"], failed["error"]["code"]) == (1, -32000)
+    assert begun.is_set()
 
 
 def test_an_absent_hub_fails_each_request_and_not_the_bridge(host):
