@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,7 +13,7 @@ import orjson
 NO_ROUTE = "none"  # of a request that no route answers, such as one for a static file
 
 _requests = logging.getLogger("a2aproject.requests")
-_request_id: ContextVar[str] = ContextVar("request_id", default="")
+request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the request that the thread answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,20 +32,14 @@ class Answered:
     is_known: bool
 
 
-@contextmanager
-def of_request(request_id: str) -> Iterator[None]:
-    """Let the records of this block name the request that they are of."""
-    token = _request_id.set(request_id)
-    try:
-        yield
-    finally:
-        _request_id.reset(token)
+def has_lines_of_requests() -> bool:
+    """Whether the log has a line for each answered request, as the JSON log has."""
+    return _requests.isEnabledFor(logging.INFO)
 
 
 def write(answered: Answered) -> None:
-    """Write the line of an answered request, if the log is JSON."""
-    if _requests.isEnabledFor(logging.INFO):
-        _requests.info("%s %s %d", answered.method, answered.route, answered.status, extra={"answered": answered})
+    """Write the line of an answered request."""
+    _requests.info("%s %s %d", answered.method, answered.route, answered.status, extra={"answered": answered})
 
 
 class JSONFormatter(logging.Formatter):
@@ -68,8 +60,8 @@ class JSONFormatter(logging.Formatter):
         answered: Answered | None = getattr(record, "answered", None)
         if answered is not None:
             told |= _told(answered)
-        elif request_id := _request_id.get():
-            told["request_id"] = request_id
+        elif current := request_id.get():
+            told["request_id"] = current
         if record.exc_info and not record.exc_text:
             record.exc_text = self.formatException(record.exc_info)
         if record.exc_text:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -33,31 +34,43 @@ class ObservationMiddleware:
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if self._spans is None:
-            return self._answer(request)[0]
+            return self._answer(request, None)
         with touched.noted() as tasks:
-            response, answered = self._answer(request)
-        self._spans.record(answered, request.META, tasks)
-        return response
+            return self._answer(request, tasks)
 
-    def _answer(self, request: HttpRequest) -> tuple[HttpResponseBase, Answered]:
+    def _answer(self, request: HttpRequest, tasks: Collection[UUID] | None) -> HttpResponseBase:
+        """Answer the request. ``tasks`` are those that it changes, or None without spans."""
         began = time.perf_counter()
-        request.META[request_ids.META] = request_id = request_ids.chosen(request.META.get(request_ids.META, ""))
-        with log.of_request(request_id):
+        request_id = request_ids.of(request.META)
+        token = log.request_id.set(request_id)
+        try:
             response = self.get_response(request)
+        finally:
+            log.request_id.reset(token)
         response.headers.setdefault("X-Request-Id", request_id)
+        route, method, status = _route(request), request.method or "", response.status_code
+        seconds = time.perf_counter() - began
+        counters.count_request(route, method, status, seconds)
+        if tasks is None and not log.has_lines_of_requests():
+            return response
         caller = _caller(request)
         answered = Answered(
             request_id=request_id,
-            route=_route(request),
-            method=request.method or "",
-            status=response.status_code,
-            seconds=time.perf_counter() - began,
+            route=route,
+            method=method,
+            status=status,
+            seconds=seconds,
             caller=caller,
             is_known=caller != "" and not request.META.get(request_ids.BY_ROUTE, False),
         )
-        counters.count_request(answered.route, answered.method, answered.status, answered.seconds)
-        log.write(answered)
-        return response, answered
+        self._tell(answered, request, tasks)
+        return response
+
+    def _tell(self, answered: Answered, request: HttpRequest, tasks: Collection[UUID] | None) -> None:
+        if log.has_lines_of_requests():
+            log.write(answered)
+        if self._spans is not None:
+            self._spans.record(answered, request.META, tasks or ())
 
 
 def _spans() -> Spans | None:

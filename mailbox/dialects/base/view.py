@@ -68,7 +68,7 @@ class DialectView(APIView):
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        self.request_id = request_ids.chosen(request.META.get(request_ids.META, ""))
+        self.request_id = request_ids.of(request.META)
         return JSONRequest(request)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:

@@ -89,8 +89,9 @@ def test_an_answer_has_the_fit_id_of_its_request(path):
 
 
 def test_records_of_a_request_name_it_and_others_do_not(lines):
-    with log.of_request("r-1"):
-        logging.getLogger("some").error("within %s", "it")
+    token = log.request_id.set("r-1")
+    logging.getLogger("some").error("within %s", "it")
+    log.request_id.reset(token)
     logging.getLogger("some").error("beside it")
 
     within, beside = lines()
