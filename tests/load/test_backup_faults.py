@@ -120,6 +120,7 @@ def test_a_missing_pg_dump_is_named_with_its_command(database: Database, tmp_pat
 
     assert "pg_dump is not installed here" in missing
     assert "pg_dump --format=custom" in missing
+    assert "sslcertmode" not in missing  # pg_dump before 16 does not know it
     assert not list(tmp_path.glob("b*"))
 
 

@@ -36,6 +36,7 @@ WITHOUT_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction
 # Lines of a script that psql alone understands, that an older server refuses, or that make the schema again.
 LEFT_OUT = (b"\\", b"SET transaction_timeout", b"CREATE SCHEMA ")
 NOT_DSN = ("options", "client_encoding")
+USUAL = {"sslcertmode": "allow"}  # libpq reports this although nobody set it, and pg_dump before 16 refuses it
 
 
 def schema() -> str:
@@ -163,8 +164,9 @@ def _dump(snapshot_id: str, target: str = "") -> list[str]:
     """Return the command that dumps the hub's schema. It shows no password."""
     from psycopg.conninfo import make_conninfo  # imported late: a hub on SQLite does not need it
 
-    info = connection.cursor().connection.info
-    dsn = make_conninfo("", **{name: value for name, value in info.get_parameters().items() if name not in NOT_DSN})
+    given = connection.cursor().connection.info.get_parameters()
+    chosen = {name: value for name, value in given.items() if name not in NOT_DSN and USUAL.get(name) != value}
+    dsn = make_conninfo("", **chosen)
     quoted = schema().replace('"', '""')
     own = [f"--snapshot={snapshot_id}"] if snapshot_id else []
     own += [f"--file={target}"] if target else []
