@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import httpx
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from a2a_hub_client import Hub, WorkerFailedError
+from a2a_hub_client import FakeHub, Hub
 from a2a_hub_client.credentials import KeyFile, address, credentials
+from a2a_hub_client.errors import UnreachableError
 
 pytestmark = pytest.mark.one_database
 
@@ -44,23 +44,37 @@ def test_a_missing_hub_or_key_is_named(monkeypatch):
 def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key):
     with pytest.raises(ValueError, match="cannot be sent") as refused:
         credentials(key, None)
-    with pytest.raises(ValueError, match="cannot be sent") as refused_later:
+    with pytest.raises(UnreachableError, match="cannot be sent") as refused_later:
         header(credentials(lambda: key, None))
 
     assert "cret" not in f"{refused.value}{refused_later.value}"
 
 
-def test_a_key_that_cannot_be_sent_ends_a_run_and_is_not_shown():
-    keys = ["secret", "secret", "se\ncret"]
-    me = {"kind": "a2a_me", "agent": {"display": "bob@hub", "pubkey": "P"}, "person": None}
-    transport = httpx.MockTransport(lambda _: httpx.Response(200, json={**me, "leases": list[str](), "refused": []}))
-    hub = Hub("http://hub", lambda: keys.pop(0), transport=transport)
-    hub.worker(resume="none")(lambda task: None)
+def test_a_worker_whose_key_cannot_be_sent_once_tries_again_and_does_not_show_it(caplog):
+    caplog.set_level("INFO")
+    fake = FakeHub("alice", "bob")
+    bad = ["", "se\ncret"]
+    asked: list[str] = []
 
-    with pytest.raises(WorkerFailedError, match="ValueError: the key is empty") as failed:
-        hub.run()
+    def key():
+        asked.append(bad.pop() if begun and bad else fake.key("bob"))
+        return asked[-1]
 
-    assert "cret" not in str(failed.value)
+    begun: list[int] = []
+    with fake.hub("alice") as alice, Hub("http://fake", key, transport=fake.transport) as bob:
+        sent = alice.send("bob", "paint")
+
+        @bob.worker()
+        def handle(task):
+            begun.append(task.attempt)
+            return "done"
+
+        bob.run(max_tasks=1)
+
+        assert sent.result(timeout=0).text == "done"
+
+    assert (begun, {"", "se\ncret"} <= {*asked}) == ([1], True)
+    assert "cret" not in caplog.text
 
 
 @pytest.mark.parametrize(

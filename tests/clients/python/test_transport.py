@@ -44,16 +44,16 @@ class Server:
         return answer
 
 
-def ask_sync(server, call, **how):
-    sender = Transport("http://hub", credentials("k1", None), transport=httpx.MockTransport(server), **_how(how))
+def ask_sync(server, call, *, key="k1", **how):
+    sender = Transport("http://hub", credentials(key, None), transport=httpx.MockTransport(server), **_how(how))
     with closing(sender):
         return sender.perform(call)
 
 
-def ask_async(server, call, **how):
+def ask_async(server, call, *, key="k1", **how):
     async def ask():
         sender = AsyncTransport(
-            "http://hub", credentials("k1", None), transport=httpx.MockTransport(server), **_how(how)
+            "http://hub", credentials(key, None), transport=httpx.MockTransport(server), **_how(how)
         )
         try:
             return await sender.perform(call)
@@ -99,6 +99,19 @@ def test_a_repeat_sends_the_same_bytes_until_the_hub_answers(ask):
 
     assert {request.content for request in server.requests} == {b'{"recipient":"bob"}'}
     assert len(server.requests) == 3
+
+
+def test_a_request_whose_key_cannot_be_sent_is_tried_again_with_the_next_key(ask):
+    keys = ["", "se\ncret", "k2"]
+    server = Server(httpx.Response(403, json={"message": "No."}))
+
+    with pytest.raises(UnreachableError, match="cannot be sent") as failed:
+        ask(server, access.add_agent("bob"), key=lambda: "se\ncret", retry=Retry(patience=0))
+    with pytest.raises(Exception, match=r"No\."):
+        ask(server, access.add_agent("bob"), key=lambda: keys.pop(0))
+
+    assert [request.headers["Authorization"] for request in server.requests] == ["Bearer k2"]
+    assert (failed.value.may_have_arrived, "cret" in str(failed.value)) == (False, False)
 
 
 def test_a_request_that_may_do_its_work_twice_is_not_repeated_after_it_arrived(ask):

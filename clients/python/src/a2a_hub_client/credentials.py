@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import urlsplit
 
+from a2a_hub_client.errors import UnreachableError
+
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
@@ -22,7 +24,7 @@ class Credentials(Protocol):
     """Says who sends a request."""
 
     def headers(self, *, method: str, url: str, body: bytes) -> Mapping[str, str]:
-        """Return the headers of one request."""
+        """Return the headers of one request. Raises `UnreachableError` if it cannot be sent now."""
         ...
 
 
@@ -36,10 +38,13 @@ class Bearer:
         self._key = key
 
     def headers(self, *, method: str, url: str, body: bytes) -> Mapping[str, str]:
-        """Return the header with the key. Raises `ValueError` for a key that cannot be sent."""
+        """Return the header with the key.
+
+        Raises `UnreachableError` for a key that cannot be sent. The function may return another one at the next try.
+        """
         key = self._key() if callable(self._key) else self._key
         if not is_sendable(key):
-            raise ValueError(NOT_SENDABLE)
+            raise UnreachableError(NOT_SENDABLE, may_have_arrived=False)
         return {"Authorization": f"Bearer {key}"}
 
 
