@@ -94,8 +94,8 @@ class StandIn(BaseHTTPRequestHandler):
     server: Any
 
     def do_POST(self):
-        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        self.server.act(self, message)
+        self.body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.act(self, json.loads(self.body))
 
     def answer(self, body, *, status=200, media_type="application/json"):
         self.send_response(status)
@@ -159,6 +159,24 @@ def test_a_wait_holds_up_no_other_request_and_ends_with_stdin(host, a2a, bob):
     assert answer["result"]["structuredContent"]["agent"] == "bob@local"
     assert code == 0
     assert [line for line in rest if json.loads(line).get("method") != "notifications/progress"] == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "arrived"),
+    [("\N{SNOWMAN}".encode(), "\N{SNOWMAN}".encode()), (rb"\u2603", "\N{SNOWMAN}".encode()), (rb"\ud83d", rb"\ud83d")],
+)
+def test_a_message_is_not_longer_than_the_host_wrote_it(host, stand_in, sent, arrived):
+    def act(handler, message):
+        bodies.append(handler.body)
+        pong(handler, message)
+
+    bodies: list[bytes] = []
+    bridge = host(stand_in(act))
+
+    bridge.write(b'{"id":1,"method":"ping","params":{"text":"%b"}}' % sent)
+
+    assert bridge.receive()["id"] == 1
+    assert bodies == [b'{"id":1,"method":"ping","params":{"text":"%b"}}' % arrived]
 
 
 def test_a_call_without_a_token_gets_its_answer_alone(host, a2a, alice, bob):

@@ -86,7 +86,7 @@ class Bridge:
     async def _exchange(self, http: httpx.AsyncClient, message: Message | Sequence[Any]) -> None:
         """Send a message, and write what the hub answers: an error if there is no answer."""
         ids, (sent, own_token) = _ids(message), _with_token(message)
-        body = json.dumps(sent).encode()
+        body = _body(sent)
         try:
             signed = self._credentials.headers(method="POST", url=self._url, body=body)
             async with http.stream("POST", self._url, content=body, headers={**TAKEN, **signed}) as response:
@@ -139,6 +139,14 @@ class Bridge:
         for one in ids:
             error = {"code": code, "message": why}
             self._write(json.dumps({"jsonrpc": "2.0", "id": one, "error": error}).encode())
+
+
+def _body(message: Any) -> bytes:
+    """Return the message as JSON, as short as the host can have written it. The hub limits its size."""
+    try:
+        return json.dumps(message, ensure_ascii=False, separators=(",", ":")).encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return json.dumps(message, separators=(",", ":")).encode()
 
 
 def _ids(message: Message | Sequence[Any]) -> list[MessageId]:
