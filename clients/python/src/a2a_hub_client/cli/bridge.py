@@ -19,7 +19,8 @@ from a2a_hub_client.credentials import Credentials
 FAILED, NO_JSON, NO_MESSAGE = -32000, -32700, -32600  # codes of JSON-RPC
 TO_CONNECT = 10.0  # seconds
 SILENCE = 75.0  # seconds; a hub that holds a call says something at least each minute
-TO_END = 1.0  # seconds for the running requests after the last message
+TO_END = 30.0  # seconds for the running requests after the last message
+MAY_BE_DONE = "The hub may have done what was asked."
 TAKEN = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 Message = Mapping[str, Any]
@@ -40,10 +41,10 @@ class Bridge:
         self._write = write
         self._note = note
         self._running: set[asyncio.Task[None]] = set()
-        self._by_id: dict[MessageId, asyncio.Task[None]] = {}
+        self._by_id: dict[MessageId, asyncio.Task[None]] = {}  # of the requests that the host waits for
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
-        """Pass on the messages until there are no more. Requests that still run are ended then."""
+        """Pass on the messages until there are no more. Requests that run for long after that get an error."""
         limits = httpx.Limits(max_connections=None)
         async with httpx.AsyncClient(timeout=httpx.Timeout(SILENCE, connect=TO_CONNECT), limits=limits) as http:
             async for line in lines:
@@ -51,6 +52,8 @@ class Bridge:
                     self._take(http, line)
             if self._running:
                 await asyncio.wait(self._running, timeout=TO_END)
+            if cut := [one for one, task in self._by_id.items() if not task.done()]:
+                self._fail(cut, f"no answer within {TO_END:g} s of the end of stdin. {MAY_BE_DONE}")
             for task in self._running:
                 task.cancel()
             await asyncio.gather(*self._running, return_exceptions=True)
@@ -77,10 +80,16 @@ class Bridge:
     def _cancel(self, params: object) -> None:
         wanted = params.get("requestId") if isinstance(params, dict) else None
         if _is_id(wanted) and wanted in self._by_id:
-            self._by_id[wanted].cancel()
+            task = self._by_id[wanted]
+            self._settle(task)
+            task.cancel()
 
     def _forget(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
+        self._settle(task)
+
+    def _settle(self, task: asyncio.Task[Any] | None) -> None:
+        """Forget the ids of a task. The host waits for no answer to them any more."""
         self._by_id = {one: other for one, other in self._by_id.items() if other is not task}
 
     async def _exchange(self, http: httpx.AsyncClient, message: Message | Sequence[Any]) -> None:
@@ -94,6 +103,8 @@ class Bridge:
                     is_answered = await self._pass_events(response, own_token)
                 else:
                     is_answered = self._pass(ids, await response.aread())
+                if is_answered:
+                    self._settle(asyncio.current_task())
             if ids and not is_answered:
                 self._fail(ids, f"{self._url} answered {response.status_code}, and nothing else")
         except httpx.ConnectError as error:
@@ -102,7 +113,7 @@ class Bridge:
             )
         except httpx.HTTPError as error:
             why = str(error) or type(error).__name__
-            self._fail(ids, f"no answer from {self._url}: {why}. The hub may have done what was asked.")
+            self._fail(ids, f"no answer from {self._url}: {why}. {MAY_BE_DONE}")
         except Exception as error:  # noqa: BLE001 (the host waits for an answer)
             self._fail(ids, f"the bridge failed: {type(error).__name__}: {error}")
 

@@ -24,7 +24,7 @@ def mcp(session: Session) -> None:
 
     Such a program writes messages to stdin and reads answers from stdout, one on each line. The hub has the tools and
     resources: this command passes messages on to its /mcp. Problems are on stderr. The command ends when stdin is
-    closed.
+    closed, and at once by SIGTERM. Running requests have 30 seconds to finish after the end of stdin.
     """
     from a2a_hub_client.cli.bridge import Bridge
 
