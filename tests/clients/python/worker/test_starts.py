@@ -21,7 +21,8 @@ def fake():
     return FakeHub("alice", "bob")
 
 
-def test_a_stop_before_the_run_ends_it_at_once_and_no_later_run(fake):
+def test_a_stop_before_the_run_ends_it_at_once_and_no_later_run(fake, caplog):
+    caplog.set_level("INFO")
     with fake.hub("alice") as alice, fake.hub("bob") as bob:
         sent = alice.send("bob", "paint")
         bob.worker()(lambda task: "done")
@@ -33,6 +34,7 @@ def test_a_stop_before_the_run_ends_it_at_once_and_no_later_run(fake):
 
         assert not worker.is_alive()
         assert sent.entry().attempt == 0
+        assert "Stopped before it began." in caplog.text
         bob.run(max_tasks=1)
         assert sent.result(timeout=PATIENCE).text == "done"
 
@@ -52,6 +54,37 @@ def test_a_stop_before_the_run_of_a_client_for_asyncio_ends_it_at_once_and_no_la
             assert (await sent.entry()).attempt == 0
             await asyncio.wait_for(bob.run(max_tasks=1), PATIENCE)
             return await sent.result(timeout=PATIENCE)
+
+    assert asyncio.run(main()).text == "done"
+
+
+def test_a_stop_after_a_run_is_forgotten(fake):
+    with fake.hub("alice") as alice, fake.hub("bob") as bob:
+        bob.worker()(lambda task: "done")
+        alice.send("bob", "paint")
+        bob.run(max_tasks=1)
+
+        bob.stop()
+        sent = alice.send("bob", "paint again")
+        bob.run(max_tasks=1)
+
+        assert sent.result(timeout=0).text == "done"
+
+
+def test_a_stop_after_a_run_of_a_client_for_asyncio_is_forgotten(fake):
+    async def main():
+        async with fake.async_hub("alice") as alice, fake.async_hub("bob") as bob:
+
+            @bob.worker()
+            async def handle(task):
+                return "done"
+
+            await alice.send("bob", "paint")
+            await asyncio.wait_for(bob.run(max_tasks=1), PATIENCE)
+            bob.stop()
+            sent = await alice.send("bob", "paint again")
+            await asyncio.wait_for(bob.run(max_tasks=1), PATIENCE)
+            return await sent.result(timeout=0)
 
     assert asyncio.run(main()).text == "done"
 

@@ -89,6 +89,9 @@ class AsyncHandling(AsyncConnection):
         await self._running.run(max_tasks=max_tasks)
 
     def stop(self) -> None:
-        """Stop `run`, from any thread, as one signal does. Before `run` it ends the next run at once."""
+        """Stop `run`, from any thread, as one signal does.
+
+        Before the first run it ends that run at once. After the end of a run it does nothing.
+        """
         if self._running is not None:
             self._running.stop()

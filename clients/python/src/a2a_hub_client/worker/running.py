@@ -74,26 +74,38 @@ class WorkerSettings:
         )
 
 
+class RunStops:
+    """The stops of one run after the other. A stop counts for the latest run, so one after its end is forgotten."""
+
+    def __init__(self) -> None:
+        self.current = StopSignals()  # of the latest run; of the first one before it has begun
+        self._has_begun = False
+
+    def of_next_run(self) -> StopSignals:
+        """Return the stops of a run that begins now."""
+        if self._has_begun:
+            self.current = StopSignals()
+        self._has_begun = True
+        return self.current
+
+
 class Running:
     """Runs one worker after the other, each until it ends."""
 
     def __init__(self, line: Transport, settings: WorkerSettings) -> None:
         self._line = line
         self._settings = settings
-        self._signals = StopSignals()
+        self._stops = RunStops()
         self._worker: Worker | None = None
 
     def run(self, *, max_tasks: int | None = None) -> None:
         """Work until the worker is stopped. Raises `WorkerFailedError`."""
-        try:
-            self._worker = self._settings.worker(self._line, signals=self._signals, max_tasks=max_tasks)
-            check(self._worker.run())
-        finally:
-            self._signals = StopSignals()
+        self._worker = self._settings.worker(self._line, signals=self._stops.of_next_run(), max_tasks=max_tasks)
+        check(self._worker.run())
 
     def stop(self) -> None:
-        """Stop the worker, or the next one before it has begun. A second call stops it at once."""
-        self._signals.count += 1
+        """Stop the worker, or the first one before it has begun. A second call stops it at once."""
+        self._stops.current.count += 1
 
 
 class AsyncRunning:
@@ -102,7 +114,7 @@ class AsyncRunning:
     def __init__(self, line: AsyncTransport, settings: WorkerSettings) -> None:
         self._line = line
         self._settings = settings
-        self._signals = StopSignals()
+        self._stops = RunStops()
 
     async def run(self, *, max_tasks: int | None = None) -> None:
         """Work until the worker is stopped. Raises `WorkerFailedError`.
@@ -111,7 +123,7 @@ class AsyncRunning:
         """
         loop = asyncio.get_running_loop()
         line = line_for_threads(self._line)
-        worker = self._settings.worker(line, signals=self._signals, max_tasks=max_tasks, loop=loop)
+        worker = self._settings.worker(line, signals=self._stops.of_next_run(), max_tasks=max_tasks, loop=loop)
         ended: asyncio.Future[str | None] = loop.create_future()
 
         def work() -> None:
@@ -128,14 +140,13 @@ class AsyncRunning:
                 is_cancelled = await until_ended(ended, worker)
         finally:
             line.close()
-            self._signals = StopSignals()
         if is_cancelled:
             raise asyncio.CancelledError
         check(ended.result())
 
     def stop(self) -> None:
-        """Stop the worker, or the next one before it has begun. A second call stops it at once."""
-        self._signals.count += 1
+        """Stop the worker, or the first one before it has begun. A second call stops it at once."""
+        self._stops.current.count += 1
 
 
 async def until_ended(ended: asyncio.Future[str | None], worker: Worker) -> bool:

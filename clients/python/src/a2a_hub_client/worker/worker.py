@@ -89,6 +89,7 @@ class Worker:
         """
         with self._signals.heard(), self._work:
             if self._signals.count:
+                self._say("Stopped before it began.")
                 return None
             self._say(f"Working{f' as {self._name}' if self._name else ''} at {self._hub.url}. Stop it with Ctrl-C.")
             leasing = threading.Thread(target=self._lease, daemon=True)
