@@ -13,7 +13,7 @@ RUN VENV=.venv-docs PYTHON=python3 requirements/install.sh requirements/docs.txt
 COPY CHANGELOG.md CONTRIBUTING.md SECURITY.md ./
 COPY clients/javascript/README.md clients/javascript/
 COPY docs docs
-RUN .venv-docs/bin/python docs/lay_out.py site && .venv-docs/bin/zensical build --config-file site/zensical.toml
+RUN .venv-docs/bin/python docs/lay_out.py site/new && .venv-docs/bin/zensical build --config-file site/new/zensical.toml
 
 FROM ${PYTHON_IMAGE}
 # tini passes stop signals on and reaps orphans. pg_dump and psql make and restore backups of PostgreSQL.
@@ -24,7 +24,7 @@ RUN apt-get update -qq \
     && install -d -o a2a -g a2a -m 0700 /var/lib/a2a-hub
 WORKDIR /opt/a2a-hub
 COPY --from=packages /opt/a2a-hub/.venv .venv
-COPY --from=site /opt/a2a-hub/site/html site/html
+COPY --from=site /opt/a2a-hub/site/new/html site/html
 COPY . .
 RUN .venv/bin/python -m compileall -q a2aproject agentcards clients dashboard mailbox
 ENV PATH=/opt/a2a-hub/.venv/bin:$PATH \

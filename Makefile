@@ -100,13 +100,15 @@ bench-dashboard: .venv/dev.stamp ## Measure the dashboard over a million tasks o
 docs: .venv/dev.stamp ## Write the generated parts of the documentation
 	$(python) -m docs.generate
 
-# The tool has an environment of its own, because neither the hub nor its tests need it.
+# The tool has an environment of its own, because neither the hub nor its tests need it. A running hub serves the site, so
+# the new one replaces it when it is whole.
 .PHONY: site
 site: site/html/index.html ## Build the documentation that the hub serves at /docs/
 
 site/html/index.html: .venv-docs/stamp docs/lay_out.py docs/zensical.toml $(shell find docs clients -name '*.md' -not -path '*/node_modules/*') $(wildcard *.md docs/assets/* docs/theme/*)
-	@.venv-docs/bin/python docs/lay_out.py site
-	@.venv-docs/bin/zensical build --config-file site/zensical.toml
+	@.venv-docs/bin/python docs/lay_out.py site/new
+	@.venv-docs/bin/zensical build --config-file site/new/zensical.toml
+	@rm -rf site/old && mkdir -p site/html && mv site/html site/old && mv site/new/html site/html && rm -rf site/old
 
 .PHONY: client-types
 client-types: .venv/dev.stamp ## Write the types of the JavaScript client from the hub's OpenAPI document (needs node)

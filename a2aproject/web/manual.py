@@ -34,9 +34,15 @@ def manual(request: HttpRequest, path: str) -> HttpResponseBase:
     A page may run the scripts that it holds and use the style of its search, and no others inline. If the site is not
     built, the answer is a 404 that says how to build it.
     """
-    files = {file.relative_to(SITE).as_posix() for file in SITE.rglob("*") if file.is_file()}
-    if not files:
+    try:
+        return _answer(request, path)
+    except FileNotFoundError:
         return HttpResponse(_NOT_BUILT, status=404, content_type="text/plain; charset=utf-8")
+
+
+def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
+    """Answer from the site. Raise `FileNotFoundError` if it is not built, or if a new one replaces it meanwhile."""
+    files = {file.relative_to(SITE).as_posix() for file in SITE.rglob("*") if file.is_file()}
     wanted = f"{path}index.html" if path.endswith("/") or not path else path
     if f"{wanted}/index.html" in files:
         return HttpResponseRedirect(f"{request.path}/")

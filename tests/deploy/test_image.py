@@ -102,7 +102,7 @@ def test_the_site_in_the_image_is_built_from_every_page_by_the_commands_of_make(
 
     assert f"RUN {' && '.join(made)}\n" in pages.page("Dockerfile")
     assert {"docs", *elsewhere} <= {*ADMITTED} & {*words_of("COPY")}
-    assert "/opt/a2a-hub/site/html" in words_of("COPY")
+    assert "/opt/a2a-hub/site/new/html" in words_of("COPY")
 
 
 def test_the_python_of_the_image_is_one_version_that_the_project_supports():

@@ -1,8 +1,10 @@
 from __future__ import annotations
 
 import re
+import shutil
 from base64 import b64encode
 from hashlib import sha256
+from pathlib import Path
 
 import pytest
 from django.test import Client
@@ -89,6 +91,20 @@ def test_the_page_of_a_missing_address_may_run_its_inline_script_and_is_never_un
 @pytest.mark.parametrize("path", ["", "start/"])
 def test_without_the_site_the_answer_says_how_to_build_it(get, path):
     answer = get(path)
+
+    assert answer.status_code == 404
+    assert "make site" in answer.text
+
+
+@pytest.mark.usefixtures("site")
+def test_while_another_site_replaces_it_the_answer_says_how_to_build_it(get, tmp_path, monkeypatch):
+    def replaced(*_):
+        yield tmp_path / "html" / "404.html"
+        shutil.rmtree(tmp_path / "html")
+
+    monkeypatch.setattr(Path, "rglob", replaced)
+
+    answer = get("nothing/")
 
     assert answer.status_code == 404
     assert "make site" in answer.text
