@@ -16,7 +16,6 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
-from a2aproject.web import manual
 from agentcards import official_agents
 from mailbox.database.bell import attendance, ringing
 from mailbox.gate import own_limits, password_checks, repeats, seals
@@ -229,7 +228,7 @@ def _static_files_are_looked_for_when_they_are_requested() -> Iterator[None]:
 def _the_site_of_the_documentation_is_not_built(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Let no answer depend on whether the site was built here."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(manual, "SITE", tmp_path_factory.mktemp("site"))
+        patch.setattr(settings, "A2A_SITE", tmp_path_factory.mktemp("site") / "html")
         yield
 
 

@@ -29,6 +29,7 @@ A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the sett
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 A2A_VAR = BASE_DIR / env.str("A2A_VAR", "var")
+A2A_SITE = BASE_DIR / "site" / "html"  # the documentation, if it is built
 
 DEBUG = False
 

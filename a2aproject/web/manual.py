@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
-SITE = Path(settings.BASE_DIR) / "site" / "html"
 _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 _NOT_BUILT = "The documentation of this hub is not built: run `make site`. Its sources have the same pages in `docs`.\n"
 _MISSING = "404.html"
@@ -42,12 +41,13 @@ def manual(request: HttpRequest, path: str) -> HttpResponseBase:
 
 def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
     """Answer from the site. Raise `FileNotFoundError` if it is not built, or if a new one replaces it meanwhile."""
-    files = {file.relative_to(SITE).as_posix() for file in SITE.rglob("*") if file.is_file()}
+    site = Path(settings.A2A_SITE)
+    files = {file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file()}
     wanted = f"{path}index.html" if path.endswith("/") or not path else path
     if f"{wanted}/index.html" in files:
         return HttpResponseRedirect(f"{request.path}/")
     found = wanted if wanted in files else _MISSING
-    content = (SITE / found).read_bytes()
+    content = (site / found).read_bytes()
     etag = f'"{sha256(content).hexdigest()[:32]}"'
     media_type = mimetypes.guess_type(found)[0] or "application/octet-stream"
     status = 200 if wanted in files else 404

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView
@@ -164,5 +165,6 @@ class Help(DashboardView):
             "keys": KEYS,
             "stale_after": thresholds.stale_after(),
             "words_among": search.WORDS_AMONG,
+            "has_manual": settings.A2A_SITE.exists(),
         }
         return self.page("ops/help.html", context)

@@ -65,14 +65,18 @@ The hub is ready: a day of work, two workers, and a failing worker.
   Dashboard      {url}/ops/
   Name           operator
   Password       {made["password"]}
-  Documentation  {url}/docs/
-  API reference  {url}/api/docs/
+{_manual(url)}  API reference  {url}/api/docs/
 
 Stop it with Ctrl-C. That deletes all of its data."""
     )
     while True:
         processes.check()
         time.sleep(LOOK)
+
+
+def _manual(url: str) -> str:
+    """Return the line of the documentation, "" where it is not built."""
+    return f"  Documentation  {url}/docs/\n" if (ROOT / "site" / "html").exists() else ""
 
 
 def _lived(processes: Processes, file: Path, own: Mapping[str, str]) -> dict[str, Any]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from a2aproject.web import manual
 from tests.support.axe import WCAG, violations
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
@@ -24,9 +23,9 @@ BROKEN_PICTURES = "[...document.images].filter(one => !one.naturalWidth).map(one
 
 
 @pytest.fixture
-def page(browse: Any, site: Path, live_server: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def page(browse: Any, site: Path, live_server: Any, settings: Any) -> Iterator[Any]:
     """Open a page on a hub with the site. It may load nothing from elsewhere, and log no errors."""
-    monkeypatch.setattr(manual, "SITE", site)
+    settings.A2A_SITE = site
     opened = browse("ana")
     requested: list[str] = []
     opened.on("request", lambda request: requested.append(request.url))

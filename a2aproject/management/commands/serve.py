@@ -94,10 +94,11 @@ class Command(BaseCommand):
 
 
 def _addresses() -> list[str]:
+    manual = {"Documentation": "/docs/"} if settings.A2A_SITE.exists() else {}
     pages = {
         "Dashboard": "/ops/",
         "Admin": "/admin/",
-        "Documentation": "/docs/",
+        **manual,
         "API": "/",
         "API reference": "/api/docs/",
     }

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from django.test import Client
 
-from a2aproject.web import manual
-
 pytestmark = pytest.mark.one_database
 
 SCRIPT = "document.title = 'A2A'"
@@ -18,14 +16,14 @@ PAGE = f'<!doctype html><script>{SCRIPT}</script><script id="data" type="applica
 
 
 @pytest.fixture
-def site(tmp_path, monkeypatch):
+def site(tmp_path, settings):
     """Build a site with two pages, a script and a page of missing addresses."""
     (tmp_path / "html" / "start").mkdir(parents=True)
     files = {"index.html": PAGE, "start/index.html": "<p>Begin", "search.js": "find()", "404.html": f"{PAGE}<p>Nothing"}
     for name, text in files.items():
         (tmp_path / "html" / name).write_text(text)
     (tmp_path / "secret.txt").write_text("secret")
-    monkeypatch.setattr(manual, "SITE", tmp_path / "html")
+    settings.A2A_SITE = tmp_path / "html"
 
 
 @pytest.fixture

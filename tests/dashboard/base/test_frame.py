@@ -92,6 +92,13 @@ def test_help_links_to_the_admin_only_for_staff_admins(sign_in, role, is_staff, 
     assert browser.get("/ops/help/").text.count('href="/admin/"') == links
 
 
+@pytest.mark.parametrize("is_built", [True, False])
+def test_help_links_to_the_documentation_only_where_it_is_built(vic, settings, tmp_path, is_built):
+    settings.A2A_SITE = tmp_path if is_built else tmp_path / "nowhere"
+
+    assert ('href="/docs/"' in vic.get("/ops/help/").text) == is_built
+
+
 def test_an_overlong_query_is_refused_rather_than_cut(vic):
     page = vic.get("/ops/go/", {"id": "to:bob " * 100}, follow=True)
 
