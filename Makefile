@@ -10,9 +10,15 @@ python := .venv/bin/python
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
+# A hub starts without the documentation if its packages cannot be installed. `.venv-docs/tried` tries that once for each
+# version of their list. `make site` tries again.
+quiet_make := $(MAKE) --no-print-directory --silent
+site_of_hub = { $(quiet_make) --question .venv-docs/stamp && $(quiet_make) site; } || \
+	echo "The documentation at /docs/ is not built. To build it: make site" >&2
+
 .PHONY: serve
-serve: .venv/base.stamp ## Run the hub (settings: PORT, PUBLIC_URL, DATABASE_URL, A2A_VAR, ...)
-	@$(MAKE) --no-print-directory --silent site || echo "The hub starts without its documentation at /docs/." >&2
+serve: .venv/base.stamp .venv-docs/tried ## Run the hub (settings: PORT, PUBLIC_URL, DATABASE_URL, A2A_VAR, ...)
+	@+$(site_of_hub)
 	@$(python) manage.py serve
 
 FILE ?= README.md
@@ -26,8 +32,8 @@ demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text
 	@$(python) docs/demo/run.py "$(FILE)"
 
 .PHONY: tour
-tour: .venv/base.stamp ## Run a hub with a day of work and live workers, to look at (settings: PORT, DATABASE_URL)
-	@$(MAKE) --no-print-directory --silent site || echo "The hub starts without its documentation at /docs/." >&2
+tour: .venv/base.stamp .venv-docs/tried ## Run a hub with a day of work and live workers, to look at (settings: PORT, DATABASE_URL)
+	@+$(site_of_hub)
 	@PYTHONPATH=docs/demo $(python) docs/tour/tour.py
 
 .PHONY: test
@@ -171,6 +177,10 @@ clean: ## Delete the environment and the caches, but no data
 .venv-audit/stamp: requirements/audit.txt
 	@VENV=.venv-audit requirements/install.sh $<
 	@touch $@
+
+.venv-docs/tried: requirements/docs.txt
+	@PIP_RETRIES=1 PIP_TIMEOUT=5 UV_HTTP_RETRIES=1 UV_HTTP_TIMEOUT=5 $(quiet_make) .venv-docs/stamp 2>/dev/null || true
+	@mkdir -p .venv-docs && touch $@
 
 .venv-docs/stamp: requirements/docs.txt
 	@VENV=.venv-docs requirements/install.sh $<

@@ -30,6 +30,14 @@ def program(path: Path, text: str) -> None:
     path.chmod(0o755)
 
 
+NO_INDEX = """#!/bin/sh
+echo "$1" >>asked
+echo "WARNING: no index answers" >&2
+exit 1
+"""
+SENTENCE = "The documentation at /docs/ is not built. To build it: make site"
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Make a tree with the Makefile, the environment of the hub and that of the documentation."""
@@ -39,17 +47,28 @@ def tree(tmp_path: Path) -> Path:
     program(tmp_path / ".venv-docs/bin/python", LAY_OUT)
     program(tmp_path / ".venv-docs/bin/zensical", BUILD)
     program(tmp_path / ".venv-docs/stamp", "")
+    for path in ("requirements/base.txt", "clients/python/pyproject.toml", ".venv/base.stamp"):
+        program(tmp_path / path, "")
+    program(tmp_path / ".venv/bin/python", "#!/bin/sh\necho runs $2\n")
     return tmp_path
 
 
-def make(tree: Path, target: str) -> str:
+@pytest.fixture
+def lonely(tree: Path) -> Path:
+    """Take the packages of the documentation away, in a place without an index."""
+    shutil.rmtree(tree / ".venv-docs")
+    program(tree / "requirements/install.sh", NO_INDEX)
+    return tree
+
+
+def make(tree: Path, target: str, code: int = 0) -> str:
     """Make the target; return what that prints."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
     command = [shutil.which("make") or "make", target]
     ran = subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
-    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert ran.returncode == code, ran.stdout + ran.stderr
     return ran.stdout + ran.stderr
 
 
@@ -62,3 +81,29 @@ def test_the_site_stays_until_the_new_one_is_whole(tree):
     assert (tree / "seen").read_text() == "old\n"
     assert (tree / "site/html/index.html").read_text() == "new\n"
     assert not (tree / "site/old").exists()
+
+
+def test_a_hub_without_the_packages_of_the_site_starts_and_asks_for_them_once(lonely):
+    first, second = make(lonely, "serve"), make(lonely, "serve")
+
+    assert first == second == f"runs serve\n{SENTENCE}\n"
+    assert (lonely / "asked").read_text() == "requirements/docs.txt\n"
+
+
+def test_a_new_list_of_packages_is_asked_for_at_the_next_start(lonely):
+    make(lonely, "serve")
+    os.utime(lonely / ".venv-docs/tried", (1, 1))
+    make(lonely, "serve")
+
+    assert (lonely / "asked").read_text() == "requirements/docs.txt\n" * 2
+
+
+def test_the_site_asks_for_its_packages_again_and_says_why_it_fails(lonely):
+    make(lonely, "serve")
+
+    assert "WARNING: no index answers" in make(lonely, "site", 2)
+
+
+def test_a_hub_whose_site_has_its_packages_starts_with_the_site(tree):
+    assert "runs serve" in make(tree, "serve")
+    assert (tree / "site/html/index.html").read_text() == "new\n"
