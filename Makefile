@@ -55,15 +55,15 @@ pytest := $(python) -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSOR
 tests := env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test
 
 .PHONY: check
-check: lint ## Run all checks, and the tests that a change touches, without slow tests (BASE=main)
+check: lint .venv-docs/stamp ## Run all checks, and the tests that a change touches, without slow tests (BASE=main)
 	$(tests) DATABASE_URL= $(pytest) -q -m "not slow" $$($(python) -m tests.support.touched $(BASE))
 
 .PHONY: test-sqlite
-test-sqlite: .venv/dev.stamp ## Run the tests on SQLite
+test-sqlite: .venv/dev.stamp .venv-docs/stamp ## Run the tests on SQLite
 	$(tests) DATABASE_URL= $(pytest)
 
 .PHONY: test-postgres
-test-postgres: .venv/dev.stamp ## Run the tests on PostgreSQL (TEST_DATABASE_URL, or a server of its own)
+test-postgres: .venv/dev.stamp .venv-docs/stamp ## Run the tests on PostgreSQL (TEST_DATABASE_URL, or a server of its own)
 	$(tests) $(python) -m tests.support.postgres -- $(pytest)
 
 SOAKED := $(addprefix tests/mailbox/verbs/,test_lifecycle.py hot/test_differential.py) \
@@ -106,7 +106,7 @@ bench-dashboard: .venv/dev.stamp ## Measure the dashboard over a million tasks o
 docs: .venv/dev.stamp ## Write the generated parts of the documentation
 	$(python) -m docs.generate
 
-# The tool has an environment of its own, because neither the hub nor its tests need it. A running hub serves the site, so
+# The tool has an environment of its own, because the hub needs none of it. A running hub serves the site, so
 # the new one replaces it when it is whole.
 .PHONY: site
 site: site/html/index.html ## Build the documentation that the hub serves at /docs/

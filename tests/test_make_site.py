@@ -47,7 +47,7 @@ def tree(tmp_path: Path) -> Path:
     program(tmp_path / ".venv-docs/bin/python", LAY_OUT)
     program(tmp_path / ".venv-docs/bin/zensical", BUILD)
     program(tmp_path / ".venv-docs/stamp", "")
-    for path in ("requirements/base.txt", "clients/python/pyproject.toml", ".venv/base.stamp"):
+    for path in ("requirements/base.txt", "requirements/dev.txt", "clients/python/pyproject.toml", ".venv/base.stamp"):
         program(tmp_path / path, "")
     program(tmp_path / ".venv/bin/python", "#!/bin/sh\necho runs $2\n")
     return tmp_path
@@ -61,10 +61,10 @@ def lonely(tree: Path) -> Path:
     return tree
 
 
-def make(tree: Path, target: str, code: int = 0) -> str:
-    """Make the target; return what that prints."""
+def make(tree: Path, *words: str, code: int = 0) -> str:
+    """Run make with these words; return what that prints."""
     environment = {name: text for name, text in os.environ.items() if not name.startswith("MAKE")}
-    command = [shutil.which("make") or "make", target]
+    command = [shutil.which("make") or "make", *words]
     ran = subprocess.run(
         command, cwd=tree, env=environment, capture_output=True, text=True, timeout=PATIENCE, check=False
     )
@@ -101,9 +101,17 @@ def test_a_new_list_of_packages_is_asked_for_at_the_next_start(lonely):
 def test_the_site_asks_for_its_packages_again_and_says_why_it_fails(lonely):
     make(lonely, "serve")
 
-    assert "WARNING: no index answers" in make(lonely, "site", 2)
+    assert "WARNING: no index answers" in make(lonely, "site", code=2)
 
 
 def test_a_hub_whose_site_has_its_packages_starts_with_the_site(tree):
     assert "runs serve" in make(tree, "serve")
     assert (tree / "site/html/index.html").read_text() == "new\n"
+
+
+@pytest.mark.parametrize("target", ["check", "test-sqlite", "test-postgres"])
+def test_no_test_has_to_install_the_packages_of_the_site(lonely, target):
+    before, tests, _ = make(lonely, "--dry-run", target).partition("-m pytest")
+
+    assert "install.sh requirements/docs.txt" in before
+    assert tests

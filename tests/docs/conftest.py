@@ -12,7 +12,10 @@ from tests.support.hub import PATIENCE, ROOT
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site as `make site` does, and let each dead link and heading stop the build."""
+    """Build the site as `make site` does, and let each dead link and heading stop the build.
+
+    The targets of the tests install the tool before. For a run without them it is installed here.
+    """
     folder = tmp_path_factory.mktemp("site")
     importlib.import_module("docs.lay_out").main(folder)
     for command in (
