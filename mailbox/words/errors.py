@@ -243,7 +243,7 @@ class AlreadyResolvedError(MailboxError):
 
 
 class NotAskableError(MailboxError):
-    """The sender of this task takes no questions and sends no further messages."""
+    """The sender of this task takes no questions and sends no messages, or the task waits for another task's result."""
 
     code = "not_askable"
 

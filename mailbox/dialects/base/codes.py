@@ -29,7 +29,7 @@ ADVICE: Mapping[str, str] = {
     "length_required": "Send a `Content-Length`.",
     "method_not_allowed": "Use a method that the header `Allow` names.",
     "not_an_agent": "Use the key of an agent.",
-    "not_askable": "Post a result instead of a question.",
+    "not_askable": "Post a result instead of a question. A waiting task gets the other task's result.",
     "not_found": "Check the path.",
     "not_in_flight": _READ_TASK,
     "not_sealed": "Wait until the row is sealed, or check its number.",

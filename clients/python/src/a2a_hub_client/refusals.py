@@ -200,7 +200,7 @@ class AlreadyResolvedError(ConflictError):
 
 
 class NotAskableError(ConflictError):
-    """The sender of the task takes no questions."""
+    """The sender of the task takes no questions, or the task waits for another task's result."""
 
     code = "not_askable"
 
