@@ -1,26 +1,26 @@
 from __future__ import annotations
 
-import multiprocessing
 import socket
-from concurrent.futures import ProcessPoolExecutor
+import subprocess
+import sys
 
 import pytest
 
 from tests.support import hub
-from tests.support.hub import free_port
+from tests.support.hub import PATIENCE, ROOT, free_port
 
 pytestmark = pytest.mark.one_database
 
 
-def some_ports(count: int) -> list[int]:
-    return [free_port() for _ in range(count)]
+SOME_PORTS = "from tests.support.hub import free_port; print(*(free_port() for _ in range(20)))"
 
 
 def test_no_two_processes_get_the_same_port():
-    with ProcessPoolExecutor(4, multiprocessing.get_context("fork")) as pool:
-        ports = [port for found in pool.map(some_ports, [20] * 4) for port in found]
+    command = [sys.executable, "-c", SOME_PORTS]
+    programs = [subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    ports = [port for program in programs for port in program.communicate(timeout=PATIENCE)[0].split()]
 
-    assert len(set(ports)) == len(ports)
+    assert len(set(ports)) == len(ports) == 80
 
 
 def test_a_port_that_another_process_has_is_left_out(tmp_path, monkeypatch):

@@ -4,6 +4,8 @@ import errno
 import fcntl
 import os
 import stat
+import subprocess
+import sys
 import threading
 import time
 
@@ -11,7 +13,7 @@ import pytest
 from django.db import connection
 
 from mailbox.database import write_turns
-from tests.support.hub import PATIENCE
+from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite has one lock for all"),
@@ -78,14 +80,22 @@ def test_a_thread_continues_after_the_longest_wait(monkeypatch):
         pass
 
 
-def test_a_forked_process_does_not_wait_for_a_thread_of_its_parent():
-    with write_turns._here.threads:
-        child = os.fork()
-        if child == 0:
-            os._exit(write_turns._here.threads.locked())
+# Its program forks, because this process has threads.
+FORKS = """
+import os, sys
+from mailbox.database import write_turns
 
-        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
-        assert write_turns._here.threads.locked()
+with write_turns._here.threads:
+    child = os.fork()
+    if child == 0:
+        os._exit(write_turns._here.threads.locked())
+    assert write_turns._here.threads.locked()
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+def test_a_forked_process_does_not_wait_for_a_thread_of_its_parent():
+    subprocess.run([sys.executable, "-c", FORKS], cwd=ROOT, check=True, timeout=PATIENCE)
 
 
 def test_only_its_owner_can_read_the_lock_files():
