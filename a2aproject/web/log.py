@@ -20,7 +20,8 @@ request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the req
 class Answered:
     """A request that was answered. ``route`` is the pattern of its path. ``caller`` is "" for a stranger.
 
-    ``is_known`` tells that an agent or a person made it. A caller by a public route may be anyone.
+    ``is_known`` tells that an agent or a person made it. Callers by a public route and
+    ``anonymous@public`` may be anyone, so that they do not count.
     """
 
     request_id: str

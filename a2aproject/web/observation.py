@@ -61,7 +61,7 @@ class ObservationMiddleware:
             status=status,
             seconds=seconds,
             caller=caller,
-            is_known=caller != "" and not request.META.get(request_ids.BY_ROUTE, False),
+            is_known=caller != "" and not request.META.get(request_ids.STRANGER, False),
         )
         self._tell(answered, request, tasks)
         return response

@@ -35,6 +35,7 @@ class Caller:
     grants: tuple[CapabilityGrant, ...] | None = None  # the agent's live grants; None: not read yet
     oversees: bool = False  # an agent of the hub itself, which sees all rows
     sends_only: bool = False  # came by a public route: may send tasks, and read the tasks that its agent sent
+    is_anonymous: bool = False  # came without credentials, to an agent that is open to anyone
     credential: str = ""  # the public id of the API key; "" without a key
     nonce: Nonce | None = None  # of a signed request; its first transaction spends it
     address: str = ""  # the network address of the client; "" for the command line, the scheduler and this process
@@ -62,6 +63,11 @@ class Caller:
         An agent may give each of its programs a key, and each key then has a limit of its own.
         """
         return f"key {self.credential}" if self.credential else self.name
+
+    @property
+    def is_stranger(self) -> bool:
+        """Whether anyone may be this caller, as by a public route or without credentials."""
+        return self.sends_only or self.is_anonymous
 
     @property
     def party(self) -> Agent | None:

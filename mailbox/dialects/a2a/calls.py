@@ -50,7 +50,6 @@ class Call:
     extensions: Sequence[str] = ()
     idempotency_key: str = ""
     last_event_id: str | None = None
-    is_anonymous: bool = False
 
     @property
     def sender(self) -> Agent:

@@ -67,7 +67,7 @@ def list_tasks(call: Call, body: requests.ListTasksRequest) -> Json:
 
     Anonymous callers share one sender, so they see only the tasks of a context that they name.
     """
-    if call.is_anonymous and not body.context_id:
+    if call.caller.is_anonymous and not body.context_id:
         return {"tasks": [], "nextPageToken": "", "pageSize": body.page_size, "totalSize": 0}
     wanted = TaskFilter(
         context_id=body.context_id or None,
@@ -109,7 +109,7 @@ def cancel_task(call: Call, body: requests.CancelTaskRequest) -> Json:
 
 def extended_card(call: Call, body: requests.GetExtendedAgentCardRequest) -> Json:
     """Return the card with the tools that only callers with a key see."""
-    if call.is_anonymous:
+    if call.caller.is_anonymous:
         raise UnauthenticatedError
     call.must_be_an_agents()
     return call.official.extended_card(is_for_0_3=call.version == Version.V0_3)

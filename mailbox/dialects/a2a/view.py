@@ -44,7 +44,6 @@ class OfficialView(DialectView):
     is_rpc: ClassVar[bool]
     agent_name: str | None = None  # as the URL or the tenant names the agent; None until it is known
     activated: tuple[str, ...] = ()
-    is_anonymous = False
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if request.method not in self.allowed_methods:
@@ -77,7 +76,7 @@ class OfficialView(DialectView):
         if caller is None:
             return False
         self.allowance = rates.take_open(official.agent, address)
-        self.caller, self.is_anonymous = caller, True
+        self.caller = caller
         return True
 
     def official(self) -> OfficialAgent:
@@ -102,7 +101,6 @@ class OfficialView(DialectView):
             extensions=self.activated,
             idempotency_key=headers.get(KEY_HEADER, "").strip(),
             last_event_id=headers.get(LAST_EVENT_ID),
-            is_anonymous=self.is_anonymous,
         )
 
     def run(self, call: Call, operation: Operation[Any], params: Tenanted) -> HttpResponseBase:

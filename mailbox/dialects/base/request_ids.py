@@ -12,7 +12,7 @@ from mailbox.words import tokens
 META = "HTTP_X_REQUEST_ID"  # the header in a request's META
 CHOSEN = "a2a.request_id"  # in a request's META: its id, once it is chosen
 CALLER = "a2a.caller"  # in a request's META: the name of its caller, once it is authenticated
-BY_ROUTE = "a2a.by_route"  # in a request's META: whether its caller came by a public route, as anyone may
+STRANGER = "a2a.stranger"  # in a request's META, beside CALLER: whether anyone may be its caller
 
 _FORM = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
 

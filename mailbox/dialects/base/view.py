@@ -200,7 +200,7 @@ class DialectView(APIView):
         response.headers["X-Request-Id"] = self.request_id
         if (caller := getattr(self, "caller", None)) is not None:
             self.request.META[request_ids.CALLER] = caller.name
-            self.request.META[request_ids.BY_ROUTE] = caller.sends_only
+            self.request.META[request_ids.STRANGER] = caller.is_stranger
         for name, value in self.allowance.headers().items() if self.allowance else ():
             response.headers[name] = value
         return response

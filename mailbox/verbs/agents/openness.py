@@ -76,6 +76,7 @@ def anonymous_caller(agent: Agent, *, request_id: str, address: str) -> Caller |
         agent=held[0].subject,
         request_id=request_id,
         grants=held,
+        is_anonymous=True,
         address=address,
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 from uuid import UUID, uuid4
 
@@ -16,9 +17,12 @@ from opentelemetry.trace import StatusCode
 from a2aproject.web import observation
 from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
+from mailbox.gate.callers import Caller
 from mailbox.inspection import roots
-from mailbox.verbs.agents import public_routes
+from mailbox.verbs.agents import openness, public_routes
+from tests.authorisation import routes
 from tests.support import factories
+from tests.support.a2a import OfficialClient
 from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
@@ -157,6 +161,35 @@ def test_a_caller_by_a_public_route_is_a_stranger(spans, alice, olga):
     assert span.parent is None
     assert len(span.links) == 1
     assert span.attributes["a2a.agent"].startswith("alice@local (route")
+
+
+@pytest.mark.parametrize("parent", [TRACEPARENT, UNSAMPLED])
+def test_a_caller_without_credentials_at_an_open_agent_is_a_stranger(spans, bob, parent):
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    client = OfficialClient(None, bob)
+    assert client.response("ListTasks", traceparent=parent).status_code == 200
+    assert client.api.get(f"{client.base}/rest/tasks", headers={"traceparent": parent}).status_code == 200
+
+    found = spans()
+    assert [span.attributes["a2a.agent"] for span in found] == ["anonymous@public"] * 2
+    assert [span.parent for span in found] == [None] * 2
+    assert [(link.context.trace_id, link.context.span_id) for span in found for link in span.links] == [
+        given_by(parent)
+    ] * 2
+
+
+def test_no_route_knows_a_caller_without_credentials(spans, bob):
+    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    headers = {"traceparent": UNSAMPLED, "A2A-Version": "1.0"}
+    unlike = []
+    for route in routes.served():
+        path = re.sub(r"<(\w+)>", lambda name: "bob" if name[1] in {"agent", "name"} else str(uuid4()), route)
+        for method in ("GET", "POST"):
+            Client().generic(method, path, "{}", "application/json", headers=headers)
+            if [(span.parent, len(span.links)) for span in spans()] != [(None, 1)]:
+                unlike.append(f"{method} {route}")
+
+    assert unlike == []
 
 
 def test_the_names_of_spans_are_bounded(spans):
