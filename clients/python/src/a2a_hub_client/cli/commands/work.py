@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,8 +20,11 @@ from a2a_hub_client.cli.session import Session
 from a2a_hub_client.cli.tables import on_one_line
 from a2a_hub_client.credentials import KEY, KeyFile
 
+if TYPE_CHECKING:
+    from a2a_hub_client.worker.orphans import Resuming
+
 MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
-LONGEST_GRACE, LONGEST_HEARTBEAT = 86_400, 3600  # seconds
+LONGEST_GRACE, LONGEST_HEARTBEAT, LONGEST_SILENCE = 86_400, 3600, 86_400  # seconds
 
 app = alone()
 
@@ -111,6 +114,20 @@ TakenOver = Annotated[
         help="The leases of crashed workers to take over; idempotent: of tasks whose sender lets them be done twice.",
     ),
 ]
+ResumeAfter = Annotated[
+    int | None,
+    typer.Option(
+        "--resume-after",
+        min=1,
+        max=LONGEST_SILENCE,
+        metavar="S",
+        help="Seconds without a heartbeat after which a worker is crashed (default: 3 heartbeats + 15, at least 30).",
+    ),
+]
+ResumeAttempts = Annotated[
+    int,
+    typer.Option("--resume-attempts", min=1, metavar="N", help="Take over no task that was leased N times."),
+]
 
 
 @command(app)
@@ -128,6 +145,8 @@ def work(
     messages: Posted = Messages.ALL,
     protocol: Control = Protocol.PLAIN,
     resume: TakenOver = Resume.IDEMPOTENT,
+    resume_after: ResumeAfter = None,
+    resume_attempts: ResumeAttempts = 5,
 ) -> None:
     """Lease the tasks of an agent, and run CMD once per task.
 
@@ -143,7 +162,6 @@ def work(
     The work timeout of the task, the end of the lease and Ctrl-C stop CMD and all processes that it started. The
     command exits with 0 if it holds no lease any more.
     """
-    from a2a_hub_client.worker.orphans import Resuming
     from a2a_hub_client.worker.programs import ProgramSettings
 
     if once and max_tasks is not None:
@@ -166,8 +184,20 @@ def work(
         concurrency=_concurrency(concurrency, batch),
         batch=batch,
         max_tasks=1 if once else max_tasks,
-        resuming=Resuming(which=resume.value),
+        resuming=_resuming(resume, resume_after, resume_attempts, heartbeat=heartbeat),
     )
+
+
+def _resuming(which: Resume, after: int | None, attempts: int, *, heartbeat: int) -> Resuming:
+    """Return which leases the worker takes over. Raises `BadParameter` for a silence that live workers have, too."""
+    from a2a_hub_client.worker.orphans import Resuming
+
+    resuming = Resuming(which=which.value, after=after, attempts=attempts)
+    try:
+        resuming.silence(heartbeat)
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--resume-after") from error
+    return resuming
 
 
 def _run(session: Session, name: str, settings: Any, *, batch: int | None, **how: Any) -> None:
