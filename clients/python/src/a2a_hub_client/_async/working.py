@@ -54,7 +54,10 @@ class AsyncWorking(AsyncConnection):
         return self.listed(work.leases)
 
     async def heartbeat(self, task_id: Id, *, lease_id: Id | None = None) -> LeaseState:
-        """Say that the work goes on. A missing heartbeat ends no lease.
+        """Say that the work goes on. The hub ends no lease for a missing heartbeat.
+
+        After one heartbeat and then silence, another worker of the agent may take over an idempotent task. That silence
+        is 45 seconds by default, or the ``resume_after`` of the other worker.
 
         Raises `LeaseMismatchError` or `NotInFlightError` once the lease has ended.
         """
