@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import threading
+from typing import Any
 
 import pytest
 
 from a2a_hub_client.cli.bridge import Bridge
 from a2a_hub_client.credentials import Bearer
 from tests.support.bridges import WAIT, pong, stand_in
+from tests.support.hub import PATIENCE
+from tests.support.terminals import MAIN
 
 __all__ = ["stand_in"]
 
@@ -53,3 +59,26 @@ def test_a_request_that_is_cut_after_the_end_of_stdin_gets_an_error_unless_it_wa
 
     assert [(one["id"], one["error"]["code"]) for one in written] == [(1, -32000), (3, -32000)]
     assert noted == ["no answer within 0.1 s of the end of stdin. The hub may have done what was asked."]
+
+
+def test_a_host_that_died_ends_its_requests(stand_in):
+    begun, ended = threading.Event(), threading.Event()
+
+    def act(handler, message):
+        begun.set()
+        assert handler.connection.recv(1) == b""
+        ended.set()
+
+    own = {"A2A_URL": stand_in(act), "A2A_API_KEY": "a2a_k", "A2A_CONFIG": os.devnull + ".none"}
+    piped: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    bridge: Any = subprocess.Popen([sys.executable, "-c", MAIN, "mcp"], env=os.environ | own, **piped)
+    with bridge:
+        bridge.stdin.write(json.dumps(call(1, **WAIT)).encode() + b"\n")
+        bridge.stdin.flush()
+        assert begun.wait(PATIENCE)
+        bridge.stdin.close()
+        bridge.stdout.close()
+
+        assert (bridge.wait(PATIENCE), bridge.stderr.read()) == (0, b"")
+
+    assert ended.wait(PATIENCE)

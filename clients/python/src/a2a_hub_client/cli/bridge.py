@@ -44,19 +44,24 @@ class Bridge:
         self._by_id: dict[MessageId, asyncio.Task[None]] = {}  # of the requests that the host waits for
 
     async def run(self, lines: AsyncIterator[bytes]) -> None:
-        """Pass on the messages until there are no more. Requests that run for long after that get an error."""
+        """Pass on the messages until there are no more. Requests that run for long after that get an error.
+
+        A cancelled call ends its requests without an answer.
+        """
         limits = httpx.Limits(max_connections=None)
         async with httpx.AsyncClient(timeout=httpx.Timeout(SILENCE, connect=TO_CONNECT), limits=limits) as http:
-            async for line in lines:
-                if line.strip():
-                    self._take(http, line)
-            if self._running:
-                await asyncio.wait(self._running, timeout=TO_END)
-            if cut := [one for one, task in self._by_id.items() if not task.done()]:
-                self._fail(cut, f"no answer within {TO_END:g} s of the end of stdin. {MAY_BE_DONE}")
-            for task in self._running:
-                task.cancel()
-            await asyncio.gather(*self._running, return_exceptions=True)
+            try:
+                async for line in lines:
+                    if line.strip():
+                        self._take(http, line)
+                if self._running:
+                    await asyncio.wait(self._running, timeout=TO_END)
+                if cut := [one for one, task in self._by_id.items() if not task.done()]:
+                    self._fail(cut, f"no answer within {TO_END:g} s of the end of stdin. {MAY_BE_DONE}")
+            finally:
+                for task in self._running:
+                    task.cancel()
+                await asyncio.gather(*self._running, return_exceptions=True)
 
     def _take(self, http: httpx.AsyncClient, line: bytes) -> None:
         """Begin the exchange of a message, or end that of the request that it cancels."""

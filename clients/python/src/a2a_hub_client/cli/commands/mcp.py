@@ -5,13 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import select
 import sys
 import threading
 from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
 
 from a2a_hub_client.cli import access
 from a2a_hub_client.cli.command import alone, command
 from a2a_hub_client.cli.session import Session
+
+if TYPE_CHECKING:
+    from a2a_hub_client.cli.bridge import Bridge
 
 PART = 65536  # bytes that one read takes
 
@@ -30,7 +35,29 @@ def mcp(session: Session) -> None:
 
     credentials = access.credentials_of(session.context)
     bridge = Bridge(session.hub.url, credentials, write=_write, note=session.printer.note)
-    asyncio.run(bridge.run(_lines(sys.stdin.fileno())))
+    with contextlib.suppress(asyncio.CancelledError):
+        asyncio.run(_serve(bridge))
+
+
+async def _serve(bridge: Bridge) -> None:
+    """Pass messages on until stdin ends or stdout has no reader. Then no request leases a task for a host that died."""
+    serving, loop = asyncio.ensure_future(bridge.run(_lines(sys.stdin.fileno()))), asyncio.get_running_loop()
+
+    def watch() -> None:
+        _await_hangup(sys.stdout.fileno())
+        with contextlib.suppress(RuntimeError):  # the loop has ended
+            loop.call_soon_threadsafe(serving.cancel)
+
+    if hasattr(select, "poll"):  # not on Windows
+        threading.Thread(target=watch, name="a2a mcp stdout", daemon=True).start()
+    await serving
+
+
+def _await_hangup(descriptor: int) -> None:
+    """Wait until nobody can read what is written to the file. That never happens to a file on a disk."""
+    watched = select.poll()
+    watched.register(descriptor, 0)  # a hangup is always told
+    watched.poll()
 
 
 def _write(message: bytes) -> None:
