@@ -18,6 +18,7 @@ from a2a_hub_client.models.upkeep import RepairOutcome
 from tests.load.cast import operator_key
 from tests.support.databases import Databases
 from tests.support.hub import Hub, served
+from tests.support.own_client import client_of
 
 RIGHTS = {"alice": "a2a.send.*", "bob": "a2a.respond.*", "carol": "a2a.respond.*"}
 KEY = "report-1"
@@ -28,7 +29,7 @@ class Cast:
 
     def __init__(self, url: str, keys: dict[str, str]) -> None:
         self.operator, self.alice, self.bob, self.carol = (
-            Client(url, keys[name]) for name in ("operator", "alice", "bob", "carol")
+            client_of(url, keys[name]) for name in ("operator", "alice", "bob", "carol")
         )
 
     def close(self) -> None:
@@ -64,7 +65,7 @@ class Story:
 
     def _introduce(self, hub: Hub) -> None:
         self._keys["operator"] = operator_key(hub)
-        with Client(hub.url, self._keys["operator"]) as operator:
+        with client_of(hub.url, self._keys["operator"]) as operator:
             for name, action in RIGHTS.items():
                 self._keys[name] = operator.add_agent(name).api_key
                 operator.grant(name, action)

@@ -11,10 +11,10 @@ from uuid import UUID
 
 import pytest
 
-from a2a_hub_client import Hub as Client
 from a2a_hub_client import Retry, UnreachableError
 from a2a_hub_client.errors import UnavailableError
 from tests.support.hub import PATIENCE, served, wait_until
+from tests.support.own_client import client_of
 
 pytestmark = [pytest.mark.one_database, pytest.mark.slow]
 
@@ -26,7 +26,7 @@ def sending(url: str, key: str, acknowledged: list[UUID]) -> threading.Thread:
     """Return a thread that sends tasks until the hub no longer answers."""
 
     def send() -> None:
-        with Client(url, key, retry=Retry(patience=0)) as client, suppress(UnreachableError):
+        with client_of(url, key, retry=Retry(patience=0)) as client, suppress(UnreachableError):
             while True:
                 with suppress(UnavailableError):
                     acknowledged.append(client.send("first", "Count the lines of the report").id)
@@ -38,7 +38,7 @@ def test_a_signal_to_the_whole_group_loses_no_acknowledged_task(tmp_path):
     acknowledged: list[UUID] = []
     with served(tmp_path, workers=2) as hub:
         operator, key = re.findall(r"API key +(a2a_\w+)", hub.first_run)
-        with Client(hub.url, operator) as granting:
+        with client_of(hub.url, operator) as granting:
             granting.grant("first@local", "a2a.send.first@local")
         senders = [sending(hub.url, key, acknowledged) for _ in range(SENDERS)]
         for sender in senders:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from a2a_hub_client import Hub as Client
 from tests.support.hub import Hub
+from tests.support.own_client import client_of
 
 
 class Party(NamedTuple):
@@ -64,7 +65,7 @@ def parties(hub: Hub, count: int) -> list[Party]:
 
 def operator_of(hub: Hub) -> Client:
     """Return a client with the operator's key."""
-    return Client(hub.url, operator_key(hub))
+    return client_of(hub.url, operator_key(hub))
 
 
 def _pair(operator: Client, name: str) -> Pair:

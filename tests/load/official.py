@@ -15,6 +15,7 @@ from a2a_hub_client import Hub as Client
 from tests.load.cast import Pair, pairs
 from tests.support.a2a import message
 from tests.support.hub import PATIENCE, Hub, wait_until
+from tests.support.own_client import client_of
 
 Json = dict[str, Any]
 Event = tuple[str, Json]
@@ -151,7 +152,7 @@ class Holder:
     def _connected(self) -> Client:
         retry = Retry(patience=PATIENCE, first_pause=0.05, longest_pause=0.5)
         self._connections = Connections()
-        return Client(self.hub.url, self._key, retry=retry, transport=self._connections)
+        return client_of(self.hub.url, self._key, retry=retry, transport=self._connections)
 
 
 class Connections(httpx.HTTPTransport):

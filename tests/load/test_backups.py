@@ -14,12 +14,12 @@ from pathlib import Path
 import psycopg
 from django.db import connection
 
-from a2a_hub_client import Hub as Client
 from tests.load.actor import SECRET
 from tests.load.actors import Database
 from tests.load.cast import operator_of
 from tests.load.command_line import a2a, done, new_hub, refusal, state
 from tests.support.hub import PATIENCE, ROOT, served, wait_until
+from tests.support.own_client import client_of
 
 APPEND_ONLY = "the journal is append-only; the journal is append-only"
 
@@ -73,7 +73,7 @@ def test_a_backup_under_load_holds_every_acknowledged_write(database: Database, 
 
 def serves(database: Database, key: str) -> bool:
     """Whether a hub on the database accepts the key and a task."""
-    with served(database.folder, "--only", "web", database_url=database.url) as hub, Client(hub.url, key) as sender:
+    with served(database.folder, "--only", "web", database_url=database.url) as hub, client_of(hub.url, key) as sender:
         return sender.send("worker@load", "after the restore").outcome is None
 
 

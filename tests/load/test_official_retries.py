@@ -7,7 +7,6 @@ from uuid import uuid4
 
 import pytest
 
-from a2a_hub_client import Hub as Client
 from mailbox.gate.callers import Role
 from mailbox.models import Lease
 from mailbox.words.envelopes import A2A
@@ -15,6 +14,7 @@ from tests.load.cast import Pair, Party
 from tests.load.official import Caller
 from tests.support import factories
 from tests.support.a2a import short, state
+from tests.support.own_client import client_of
 from tests.support.workers import Desk
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -45,7 +45,10 @@ def test_the_gate_requeues_the_task_of_a_killed_worker_while_its_stream_is_open(
     repeatable = factories.sent_task(sender, worker, dialect=A2A, idempotency=factories.idempotent(), **opening)
     task, name = {"id": str(repeatable.uuid)}, worker.agent.display
     desk = Desk(url=served_hub.url, key=caller.pair.worker.key, var=tmp_path)
-    with caller.stream("SubscribeToTask", task) as stream, Client(served_hub.url, factories.key_of(olga)) as operator:
+    with (
+        caller.stream("SubscribeToTask", task) as stream,
+        client_of(served_hub.url, factories.key_of(olga)) as operator,
+    ):
         seen = stream.take(1)
         with desk.process("sh", "-c", "echo begun; sleep 600", name=name) as first:
             seen += stream.take(2)

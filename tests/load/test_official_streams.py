@@ -9,12 +9,12 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from a2a_hub_client import Hub as Client
 from tests.load.cast import operator_of
 from tests.load.official import kill, process_of, talk
 from tests.proof import servers
 from tests.support.a2a import message, short, state
 from tests.support.hub import served, wait_until
+from tests.support.own_client import client_of
 from tests.support.workers import Desk
 
 SUBSCRIBE = "SubscribeToTask"
@@ -130,7 +130,7 @@ def test_the_task_of_a_killed_worker_is_requeued_and_completed_while_its_stream_
             seen += stream.take(2)
             worker.process.send_signal(signal.SIGKILL)
             assert worker.code() == -signal.SIGKILL
-        with Client(hub.url, pair.worker.key) as client:
+        with client_of(hub.url, pair.worker.key) as client:
             (lease,) = client.leases()
         now = caller.rpc("GetTask", task)
         with operator_of(hub) as operator:

@@ -20,6 +20,7 @@ from a2a_hub_client import Hub as Client
 from a2a_hub_client import Retry
 from tests.load.cast import operator_key, pairs
 from tests.support.hub import PATIENCE, Hub, served, wait_until
+from tests.support.own_client import client_of
 
 WORKERS, THREADS = 2, 64
 FEW_THREADS = 8  # of which two may wait for slow bodies
@@ -135,10 +136,10 @@ def test_requests_are_answered_while_400_bodies_stall(hub, sources, most, record
     times: list[float] = []
 
     with (
-        Client(hub.url, pair.sender.key, retry=ONCE) as sender,
-        Client(hub.url, pair.worker.key, retry=ONCE) as worker,
+        client_of(hub.url, pair.sender.key, retry=ONCE) as sender,
+        client_of(hub.url, pair.worker.key, retry=ONCE) as worker,
         many_stalled(hub, pair.sender.key, sources) as stalled,
-        Client(hub.url, operator_key(hub), retry=ONCE) as operator,
+        client_of(hub.url, operator_key(hub), retry=ONCE) as operator,
     ):
         if "127.0.0.1" in sources:  # while all bodies of an address arrive at once, the hub may cut any of them
             wait_until(lambda: len(waiting(stalled)) <= most)
@@ -163,7 +164,7 @@ def test_healthy_clients_that_send_all_at_once_are_answered_by_few_threads(tmp_p
         ExitStack() as stack,
     ):
         cast = pairs(hub, 2 * FEW_THREADS)
-        clients = [stack.enter_context(Client(hub.url, pair.sender.key, retry=ONCE)) for pair in cast]
+        clients = [stack.enter_context(client_of(hub.url, pair.sender.key, retry=ONCE)) for pair in cast]
         pool = stack.enter_context(ThreadPoolExecutor(len(cast)))
         for number in range(CYCLES):
             sending = [
@@ -208,7 +209,7 @@ def test_a_cut_request_changes_nothing(impatient):
     with stall(impatient, KINDS[0], pair.sender.key, body=body) as connection:  # whole but for spaces at its end
         assert answer_of(connection).status == 503
 
-    with Client(impatient.url, pair.worker.key) as client:
+    with client_of(impatient.url, pair.worker.key) as client:
         assert client.receive(wait=0).leases == []
 
 

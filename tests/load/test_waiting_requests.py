@@ -7,9 +7,10 @@ from contextlib import ExitStack
 
 import pytest
 
-from a2a_hub_client import Hub, Retry
+from a2a_hub_client import Retry
 from tests.load.cast import pairs
 from tests.support.hub import PATIENCE, served, wait_until
+from tests.support.own_client import client_of
 
 AGENTS = 6
 ONCE = Retry(patience=0)
@@ -30,7 +31,7 @@ def polls():
         pool = kept.enter_context(ThreadPoolExecutor(AGENTS))
 
         def begin(url, key):
-            return pool.submit(polled, kept.enter_context(Hub(url, key, retry=ONCE)))
+            return pool.submit(polled, kept.enter_context(client_of(url, key, retry=ONCE)))
 
         yield begin
 
@@ -47,7 +48,7 @@ def test_each_waiting_request_of_two_processes_gets_its_task(serve, polls, wake_
     begun = [polls(hub.url, pair.worker.key) for pair in cast]
 
     for pair in cast:
-        with Hub(hub.url, pair.sender.key) as sender:
+        with client_of(hub.url, pair.sender.key) as sender:
             sender.send(pair.worker.display, pair.worker.display)
 
     assert [poll.result(PATIENCE).text for poll in begun] == [pair.worker.display for pair in cast]
@@ -61,7 +62,7 @@ def test_more_waiting_requests_than_seats_leave_threads_for_short_requests(serve
     without_a_seat = [poll for poll in begun if poll.done()]
 
     for pair in cast:
-        with Hub(hub.url, pair.sender.key, retry=ONCE) as sender:
+        with client_of(hub.url, pair.sender.key, retry=ONCE) as sender:
             sender.send(pair.worker.display, "x")
             assert sender.drain(wait=0).results == []
 

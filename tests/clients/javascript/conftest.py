@@ -14,6 +14,7 @@ from tests.load.cast import operator_key
 from tests.support.clients.environments import javascript_package
 from tests.support.databases import Databases
 from tests.support.hub import PATIENCE, Hub, served
+from tests.support.own_client import client_of
 
 GRANTS = {"alice": "a2a.send.*", "bob": "a2a.respond.*", "carol": "a2a.send.*", "dora": ""}
 
@@ -34,7 +35,7 @@ class Cast:
 
     def client(self, name: str) -> Client:
         """Return a client of the agent, or of the operator."""
-        return Client(self.hub.url, self.keys[name])
+        return client_of(self.hub.url, self.keys[name])
 
 
 @pytest.fixture(scope="session")

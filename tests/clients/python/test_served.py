@@ -14,6 +14,7 @@ from mailbox.gate.callers import Role
 from mailbox.models import ApiKey, Lease, Result, SpentNonce
 from mailbox.words import ed25519
 from tests.support import factories
+from tests.support.own_client import client_of
 from tests.support.signing import Signer
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
@@ -32,7 +33,7 @@ def callers(transactional_db):
 def hub_of(served_hub, callers):
     """Return a client by the name of an agent or person."""
     with ExitStack() as opened:
-        yield lambda name: opened.enter_context(Hub(served_hub.url, factories.key_of(callers[name])))
+        yield lambda name: opened.enter_context(client_of(served_hub.url, factories.key_of(callers[name])))
 
 
 def test_a_private_key_signs_each_request(served_hub, callers):

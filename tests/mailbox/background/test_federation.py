@@ -20,6 +20,7 @@ from a2a_hub_client import Answer, Retry, TextBlock, Update
 from a2a_hub_client import Hub as Client
 from a2a_hub_client.models.tasks import LeasedTask
 from tests.support.hub import PATIENCE, ROOT, Hub, free_port, served, wait_until
+from tests.support.own_client import client_of
 
 pytestmark = pytest.mark.one_database
 
@@ -65,12 +66,14 @@ class Side:
 
     def client(self, name: str) -> Client:
         """Return a client of the agent, which repeats a request until the hub answers."""
-        return Client(self.url, self.keys[name], retry=Retry(patience=PATIENCE, longest_pause=1))
+        return client_of(self.url, self.keys[name], retry=Retry(patience=PATIENCE, longest_pause=1))
 
     def lease(self, name: str) -> LeasedTask:
+        leases: list[LeasedTask] = []
         with self.client(name) as worker:
-            (leased,) = worker.receive().leases
-        return leased
+            while not leases:
+                leases = worker.receive(wait=20).leases
+        return leases[0]
 
     def update(self, name: str, leased: LeasedTask, *updates: Update) -> None:
         with self.client(name) as worker:

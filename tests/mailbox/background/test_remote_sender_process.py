@@ -14,7 +14,6 @@ import psutil
 import pytest
 from django.db import connection
 
-from a2a_hub_client import Hub
 from agentcards import profiles
 from agentcards.models import RemoteCall
 from mailbox.background import remote_sender
@@ -24,6 +23,7 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Result
 from tests.support import factories
 from tests.support.hub import PATIENCE, ROOT, command_of, free_port, served, wait_until
+from tests.support.own_client import client_of
 from tests.support.receiver import receiver
 
 
@@ -153,7 +153,7 @@ def test_a_served_hub_sends_callbacks(carrying_hub):
     a2a(hub, "grant", "alice", "a2a.send.bob@local")
 
     with receiver() as seen:
-        with Hub(hub.url, key) as sender:
+        with client_of(hub.url, key) as sender:
             sent = str(sender.send("bob", "count", callback_url=seen.url).id)
         a2a(hub, "recv", "bob")
         a2a(hub, "post-result", "--status", "ok", "--text", "6", sent)

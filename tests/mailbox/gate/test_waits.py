@@ -10,7 +10,7 @@ from django.contrib.auth.models import User
 from django.db import connections
 from django.utils import timezone
 
-from a2a_hub_client import Hub, HubError
+from a2a_hub_client import HubError
 from mailbox.database import waiting
 from mailbox.database.bell import waiters
 from mailbox.database.bell.waiters import Waiter
@@ -25,6 +25,7 @@ from mailbox.words.errors import QuotaExceededError, UnauthenticatedError
 from tests.support import factories
 from tests.support.api import Api
 from tests.support.hub import wait_until
+from tests.support.own_client import client_of
 from tests.support.pauses import act_in_pauses
 
 pytestmark = pytest.mark.django_db
@@ -260,7 +261,7 @@ def received(url, key):
 
     The client repeats the request if another test has ended the hub's database session, such as a migration does.
     """
-    with Hub(url, key) as worker:
+    with client_of(url, key) as worker:
         try:
             return worker.receive(wait=30).leases
         except HubError as error:

@@ -10,6 +10,7 @@ import pytest
 from a2a_hub_client import AsyncHub, FakeHub, Hub
 from mailbox.gate.callers import Role
 from tests.support import factories
+from tests.support.own_client import client_of
 
 AGENTS = {"alice": ["a2a.send.*"], "anna": ["a2a.send.*"], "bob": ["a2a.respond.*"], "mallory": []}
 ADMIN = "olga"
@@ -26,13 +27,13 @@ class ServedWorld:
 
     def hub(self, name, *, faults=None, **options):
         transport = faults(httpx.HTTPTransport()) if faults else None
-        return Hub(self.url, self._keys[name], transport=transport, **options)
+        return client_of(self.url, self._keys[name], transport=transport, **options)
 
     def async_hub(self, name):
         return AsyncHub(self.url, self._keys[name])
 
     def with_key(self, key):
-        return Hub(self.url, key)
+        return client_of(self.url, key)
 
 
 class FakeWorld:

@@ -16,6 +16,7 @@ from tests.clients.python.worker.test_connections import Cutter
 from tests.support import factories
 from tests.support.cast import olga
 from tests.support.hub import PATIENCE
+from tests.support.own_client import client_of
 from tests.support.workers import lease_of, messages_of, result_of, text_of
 
 __all__ = ["olga"]
@@ -55,7 +56,7 @@ def test_a_handler_reports_and_returns_the_result(hub, alice, bob, handler):
 
 
 def hub_of(caller, hub):
-    return Hub(hub.url, factories.key_of(caller))
+    return client_of(hub.url, factories.key_of(caller))
 
 
 def fail(task):

@@ -16,6 +16,7 @@ from a2a_hub_client.worker.identity import foreign_key
 from mailbox.gate.callers import Role
 from mailbox.models import Lease, Task
 from tests.support import factories
+from tests.support.own_client import client_of
 from tests.support.workers import lease_of
 
 BOB = {"agent": {"display": "bob@local", "pubkey": "the key"}, "person": None}
@@ -98,7 +99,7 @@ def test_the_key_of_a_person_is_refused_by_name(desk):
 
 @pytest.mark.django_db(transaction=True)
 def test_the_client_reads_the_owner_of_its_key(desk, bob):
-    with Hub(desk.url, desk.key) as hub:
+    with client_of(desk.url, desk.key) as hub:
         assert WorkerClient(hub).me()["agent"] == {"display": "bob@local", "pubkey": bob.agent.pubkey}
 
 

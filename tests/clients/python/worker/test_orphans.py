@@ -9,7 +9,6 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from a2a_hub_client import Hub
 from a2a_hub_client.errors import NotNowError
 from a2a_hub_client.models.tasks import AgentId, HeldLease, Idempotency, Task
 from a2a_hub_client.refusals import ForbiddenError, LeaseMismatchError
@@ -18,6 +17,7 @@ from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 from a2a_hub_client.worker.orphans import Orphans, Resuming
 from tests.support import factories
+from tests.support.own_client import client_of
 from tests.support.races import answers
 from tests.support.workers import await_lease, result_of, text_of
 
@@ -238,7 +238,7 @@ def test_a_request_that_fails_or_is_slow_is_trouble(monkeypatch, error, slow, is
 def orphan(desk, alice, bob):
     """Send a task, and lease it as a worker that crashed after its first heartbeat; return both."""
     task = factories.sent_task(alice, bob)
-    with Hub(desk.url, desk.key) as hub:
+    with client_of(desk.url, desk.key) as hub:
         client = WorkerClient(hub)
         (leased,) = client.receive(uuid4(), most=1, wait=0)
         client.heartbeat(leased)
@@ -259,7 +259,7 @@ def test_a_restarted_worker_goes_on_with_the_tasks_of_its_predecessor(desk, orph
 
 def test_of_two_workers_that_take_over_at_once_one_gets_the_task(desk, orphan, clock):
     task, old = orphan
-    with Hub(desk.url, desk.key) as line:
+    with client_of(desk.url, desk.key) as line:
         hub = WorkerClient(line)
         both = [orphans_of(hub), orphans_of(hub)]
         for orphans in both:

@@ -8,9 +8,10 @@ import time
 import httpx
 import pytest
 
-from a2a_hub_client import Answer, Hub
+from a2a_hub_client import Answer
 from tests.support import factories
 from tests.support.hub import PATIENCE
+from tests.support.own_client import client_of
 
 # As recorded: content type and user agent on the submission, the same without a content type on each look.
 SUBMIT_HEADERS = {"Content-Type": "application/json", "User-Agent": "CorvidAgent/A2A-Client"}
@@ -29,7 +30,7 @@ def base_url(transactional_db, served_hub):
 def worker(served_hub, base_url):
     bob = factories.agent("bob", "a2a.respond.*")
     factories.profile(bob, default_project="main")
-    with Hub(served_hub.url, factories.key_of(bob)) as client:
+    with client_of(served_hub.url, factories.key_of(bob)) as client:
         yield client
 
 

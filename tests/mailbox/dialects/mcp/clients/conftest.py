@@ -21,6 +21,7 @@ from a2a_hub_client import NewTask
 from tests.load.cast import operator_key
 from tests.support.databases import Databases
 from tests.support.hub import PATIENCE, Hub, served
+from tests.support.own_client import client_of
 from tests.support.terminals import MAIN
 
 OLDER = 30  # tasks that the hub has before the clients come
@@ -43,7 +44,7 @@ class McpStage:
 
     def own_client(self, who: str) -> HubClient:
         """Return the hub's own client."""
-        return HubClient(self.hub.url, self.keys[who])
+        return client_of(self.hub.url, self.keys[who])
 
     @asynccontextmanager
     async def connected(self, who: str, way: Way) -> AsyncIterator[Client]:
