@@ -16,6 +16,7 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connec
 from a2aproject.checks import DURABILITY
 from a2aproject.serving import first_run, services, supervise
 from a2aproject.serving.first_run import Credentials
+from a2aproject.serving.greeting import Greeting
 from mailbox.background import jobs
 from mailbox.database.backups.errors import BackupError
 from mailbox.verbs.agents import own_agents
@@ -49,11 +50,14 @@ class Command(BaseCommand):
         if not no_migrate:
             self._prepare_database()
         connections.close_all()
-        pages = _addresses() if services.WEB in words else []
-        self.stdout.write("\n".join(["A2A Hub", *pages, "Stop it with Ctrl-C."]))
+        self.stdout.write("A2A Hub starts. Stop it with Ctrl-C.")
         self.stdout.flush()
         _raise_open_files_limit()
-        supervise.become([services.SERVICES[word]() for word in words], grace=settings.STOP_GRACE)
+        supervise.become(
+            [services.SERVICES[word]() for word in words],
+            grace=settings.STOP_GRACE,
+            greeting=_greeting() if services.WEB in words else None,
+        )
 
     def _prepare_database(self) -> None:
         try:
@@ -91,6 +95,11 @@ class Command(BaseCommand):
             time.sleep(PORT_PAUSE)
         if not is_free:
             raise CommandError(f"Port {port} on {host} is in use. Stop the other program, or set PORT.")
+
+
+def _greeting() -> Greeting:
+    text = "\n".join(["A2A Hub is ready.", *_addresses()])
+    return Greeting(host=settings.BIND_HOST, port=settings.PORT, text=text)
 
 
 def _addresses() -> list[str]:

@@ -65,7 +65,6 @@ def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(t
     assert "a2a_" not in first
     assert password not in first
     assert (file.read_text(), stat.S_IMODE(file.stat().st_mode)) == (kept, 0o600)
-    assert f"{hub.url.rpartition(':')[0]}:" in second
     assert "API key" not in second
     assert "password" not in second
     assert processes == own
@@ -165,6 +164,7 @@ def test_a_stop_signal_ends_every_process(hub):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_to_every_process_at_once_stops_the_hub_in_silence(hub, number):
     processes = [*hub.roles().values()]
+    wait_until(lambda: "A2A Hub is ready." in hub.printed)
     printed = hub.printed
 
     for process in reversed(processes):

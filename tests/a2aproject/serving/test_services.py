@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
 
 import pytest
@@ -38,9 +39,15 @@ def test_unknown_services_are_rejected_with_the_choices(text):
 
 @pytest.fixture
 def supervised(monkeypatch):
-    """Return the names of the services that a `serve` in this process starts; it leaves the database alone."""
+    """Return the names of the services that a `serve` in this process starts; its greeting is printed at once."""
     names: list[str] = []
-    monkeypatch.setattr(supervise, "become", lambda services, **_: names.extend(service.name for service in services))
+
+    def become(services, *, greeting, **_):
+        names.extend(service.name for service in services)
+        if greeting is not None:
+            sys.stdout.write(greeting.text)
+
+    monkeypatch.setattr(supervise, "become", become)
     monkeypatch.setattr(connections, "close_all", lambda: None)
     return names
 

@@ -1,0 +1,90 @@
+"""The greeting: a hub names its addresses once it is ready."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from types import SimpleNamespace
+
+import pytest
+
+from a2aproject.serving import greeting
+from a2aproject.serving.greeting import Greeting
+from tests.support.hub import PATIENCE, free_port, served, wait_until
+
+pytestmark = pytest.mark.one_database
+
+
+class Standard:
+    """Standard output: it keeps what is written, and tells when it is flushed."""
+
+    def __init__(self):
+        self.written = ""
+        self.is_flushed = threading.Event()
+
+    def write(self, text):
+        self.written += text
+
+    def flush(self):
+        self.is_flushed.set()
+
+
+class WebServer(HTTPServer):
+    """Is ready at the third question. It keeps each path and host, with the text that was printed before."""
+
+    timeout = PATIENCE
+
+    def __init__(self, port, standard):
+        super().__init__(("127.0.0.1", port), partial(Probe, self))
+        self.standard = standard
+        self.asked = []
+
+    def status(self, path, host):
+        self.asked.append((path, host, self.standard.written))
+        return 503 if len(self.asked) < 3 else 200
+
+
+class Probe(BaseHTTPRequestHandler):
+    def __init__(self, web_server, *args):
+        self.web_server = web_server
+        super().__init__(*args)
+
+    def do_GET(self):
+        self.send_response(self.web_server.status(self.path, self.headers["Host"]))
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def test_the_text_is_printed_once_the_web_server_listens_and_is_ready(monkeypatch):
+    standard, waits, port = Standard(), threading.Semaphore(0), free_port()
+    is_listening = threading.Event()
+
+    def pause(_):
+        waits.release()
+        assert is_listening.wait(PATIENCE)
+
+    monkeypatch.setattr(greeting, "sys", SimpleNamespace(stdout=standard))
+    monkeypatch.setattr(greeting, "time", SimpleNamespace(sleep=pause))
+    Greeting(host="127.0.0.1", port=port, text="ready").print_once_ready()
+    assert waits.acquire(timeout=PATIENCE)
+
+    with WebServer(port, standard) as server:
+        is_listening.set()
+        for _ in range(3):
+            server.handle_request()
+        assert standard.is_flushed.wait(PATIENCE)
+
+    assert server.asked == [("/readyz", "localhost", "")] * 3
+    assert standard.written == "ready\n"
+
+
+def test_a_served_hub_prints_its_addresses(tmp_path):
+    with served(tmp_path, "--only", "web") as hub:
+        wait_until(lambda: f"  API reference  {hub.url}/api/docs/\n" in hub.printed)
+
+    before, _, _ = hub.printed.partition("A2A Hub is ready.")
+    assert hub.url not in before
+    assert "A2A Hub starts. Stop it with Ctrl-C." in before
