@@ -36,7 +36,7 @@ WITHOUT_LIMITS = "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction
 # Lines of a script that psql alone understands, that an older server refuses, or that make the schema again.
 LEFT_OUT = (b"\\", b"SET transaction_timeout", b"CREATE SCHEMA ")
 NOT_DSN = ("options", "client_encoding")
-USUAL = {"sslcertmode": "allow"}  # libpq reports this although nobody set it, and pg_dump before 16 refuses it
+USUAL = {"sslcertmode": "allow"}  # libpq reports this unset option, and pg_dump before 16 refuses it
 
 
 def schema() -> str:

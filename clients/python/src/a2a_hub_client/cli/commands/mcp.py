@@ -54,9 +54,9 @@ async def _serve(bridge: Bridge) -> None:
 
 
 def _await_hangup(descriptor: int) -> None:
-    """Wait until nobody can read what is written to the file. That never happens to a file on a disk."""
+    """Wait until no process can read what is written to the file. That never happens to a file on a disk."""
     watched = select.poll()
-    watched.register(descriptor, 0)  # a hangup is always told
+    watched.register(descriptor, 0)  # a hangup is always reported
     watched.poll()
 
 
