@@ -165,12 +165,14 @@ clean: ## Delete the environment and the caches, but no data
 	rm -rf clients/javascript/node_modules clients/javascript/dist
 	find . -name __pycache__ -type d -not -path './.git/*' -prune -exec rm -rf {} +
 
+client := clients/python/pyproject.toml clients/python/src/a2a_hub_client/__init__.py # which holds its version
+
 # The second holds all packages of the first, so one install serves both.
-.venv/base.stamp: requirements/base.txt clients/python/pyproject.toml
+.venv/base.stamp: requirements/base.txt $(client)
 	@requirements/install.sh $< clients/python
 	@touch $@
 
-.venv/dev.stamp: requirements/dev.txt clients/python/pyproject.toml
+.venv/dev.stamp: requirements/dev.txt $(client)
 	@requirements/install.sh $< clients/python
 	@touch .venv/base.stamp $@
 

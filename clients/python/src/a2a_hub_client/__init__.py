@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from a2a_hub_client.worker.task import LeaseEndedError as LeaseEndedError
     from a2a_hub_client.worker.task import Task as Task
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
 
 # The modules of the names above. They are imported at their first use, so that importing this package is cheap.
 _MODULES = {
