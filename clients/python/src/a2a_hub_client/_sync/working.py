@@ -30,8 +30,8 @@ class Working(Connection):
     ) -> Received:
         """Post ``answers``, then lease the oldest tasks, at most ``most``; return no lease if none comes in ``wait``.
 
-        ``most`` and the number of ``answers`` are at most 100. ``wait`` is at most the longest wait of the hub, which is
-        50 seconds by default. The same ``attempt_id`` gets the same leases again, so keep an id of your own until its
+        ``most`` and the number of ``answers`` are at most 100. ``wait`` is at most the longest wait of the hub, by
+        default 50 seconds. The same ``attempt_id`` gets the same leases again, so keep an id of your own until its
         leases have arrived. None makes one. Leases whose answer was lost are in `leases`.
 
         Raises `AttemptSpentError` for an id whose leases have ended, and `WrongPartyError` for people.
