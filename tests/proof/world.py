@@ -17,6 +17,7 @@ from tests.load.cast import Party
 from tests.proof.history import History
 from tests.proof.mix import Mix
 from tests.proof.stage import Stage
+from tests.support.own_client import client_of
 
 
 class Held(NamedTuple):
@@ -140,7 +141,7 @@ def populate(world: World, *, senders: int, workers: int) -> None:
     The names hold the seed, so that several runs may use one hub.
     """
     seed = world.history.seed
-    with Client(world.stage.url, world.operator_key) as operator:
+    with client_of(world.stage.url, world.operator_key) as operator:
         for number in range(workers):
             party = _party(operator, f"worker-{seed}-{number}@proof", "a2a.respond.*")
             world.crews.append(Crew(party))
