@@ -47,7 +47,8 @@ def tree(tmp_path: Path) -> Path:
     program(tmp_path / ".venv-docs/bin/python", LAY_OUT)
     program(tmp_path / ".venv-docs/bin/zensical", BUILD)
     program(tmp_path / ".venv-docs/stamp", "")
-    for path in ("requirements/base.txt", "requirements/dev.txt", "clients/python/pyproject.toml", ".venv/base.stamp"):
+    client = ("clients/python/pyproject.toml", "clients/python/src/a2a_hub_client/__init__.py")
+    for path in ("requirements/base.txt", "requirements/dev.txt", *client, ".venv/base.stamp"):
         program(tmp_path / path, "")
     program(tmp_path / ".venv/bin/python", "#!/bin/sh\necho runs $2\n")
     return tmp_path
