@@ -98,7 +98,7 @@ class Command(BaseCommand):
 
 
 def _greeting() -> Greeting:
-    text = "\n".join(["A2A Hub is ready.", *_addresses()])
+    text = "\n".join(_addresses())
     return Greeting(host=settings.BIND_HOST, port=settings.PORT, text=text)
 
 

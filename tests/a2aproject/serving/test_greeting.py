@@ -68,7 +68,7 @@ def test_the_text_is_printed_once_the_web_server_listens_and_is_ready(monkeypatc
 
     monkeypatch.setattr(greeting, "sys", SimpleNamespace(stdout=standard))
     monkeypatch.setattr(greeting, "time", SimpleNamespace(sleep=pause))
-    Greeting(host="127.0.0.1", port=port, text="ready").print_once_ready()
+    Greeting(host="127.0.0.1", port=port, text="addresses").print_once_ready()
     assert waits.acquire(timeout=PATIENCE)
 
     with WebServer(port, standard) as server:
@@ -78,7 +78,20 @@ def test_the_text_is_printed_once_the_web_server_listens_and_is_ready(monkeypatc
         assert standard.is_flushed.wait(PATIENCE)
 
     assert server.asked == [("/readyz", "localhost", "")] * 3
-    assert standard.written == "ready\n"
+    assert standard.written == "A2A Hub is ready.\naddresses\n"
+
+
+def test_a_hub_that_does_not_become_ready_says_so_once(monkeypatch):
+    standard = Standard()
+    pauses: list[float] = []
+    monkeypatch.setattr(greeting, "sys", SimpleNamespace(stdout=standard))
+    monkeypatch.setattr(greeting, "time", SimpleNamespace(sleep=pauses.append))
+
+    Greeting(host="127.0.0.1", port=free_port(), text="addresses").print_once_ready()
+
+    assert standard.is_flushed.wait(PATIENCE)
+    assert standard.written == "A2A Hub is not ready yet: /readyz says why.\naddresses\n"
+    assert len(pauses) == greeting.QUESTIONS
 
 
 def test_a_served_hub_prints_its_addresses(tmp_path):
