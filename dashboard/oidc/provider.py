@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from functools import cache
 from typing import Any
 
 import httpx
@@ -24,13 +23,15 @@ class UnusableAnswerError(Exception):
 def ask(method: str, url: str, **given: Any) -> tuple[str, bytes]:
     """Return the media type and the body of the provider's answer. ``given`` are arguments of `httpx.Client.stream`.
 
-    Follows no redirect. Raises `UnusableAnswerError` if no whole answer of at most 1 MiB comes within
+    Each call has a client of its own, which keeps no cookie. It takes ``HTTPS_PROXY`` and ``SSL_CERT_FILE`` from the
+    environment, and follows no redirect. Raises `UnusableAnswerError` if no whole answer of at most 1 MiB comes within
     ``OIDC_TIMEOUT``, and for a status other than 200.
     """
     late_at = time.monotonic() + settings.OIDC_TIMEOUT
+    asked = {"timeout": settings.OIDC_TIMEOUT, **given}
     body = b""
     try:
-        with _client().stream(method, url, timeout=settings.OIDC_TIMEOUT, **given) as response:
+        with httpx.Client(follow_redirects=False) as client, client.stream(method, url, **asked) as response:
             for part in response.iter_bytes():
                 body += part
                 if len(body) > LARGEST_ANSWER:
@@ -43,12 +44,6 @@ def ask(method: str, url: str, **given: Any) -> tuple[str, bytes]:
         shown = body.decode(errors="replace")[:MOST_SHOWN]
         raise UnusableAnswerError(f"{url} answered {response.status_code}: {shown!r}")
     return response.headers.get("content-type", "").partition(";")[0].strip().lower(), body
-
-
-@cache
-def _client() -> httpx.Client:
-    """Return this process's client, which takes ``HTTPS_PROXY`` and ``SSL_CERT_FILE`` from the environment."""
-    return httpx.Client(follow_redirects=False, limits=httpx.Limits(max_keepalive_connections=0))
 
 
 def told(body: bytes) -> dict[str, Any]:
