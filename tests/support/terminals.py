@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import select
+import signal
 import struct
 import subprocess
 import sys
@@ -88,7 +89,7 @@ class CommandLine:
             stdout=theirs,
             stderr=theirs,
             start_new_session=True,
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_become_foreground,
             env=os.environ | {"TERM": "xterm-256color"} | own | environment,
         )
         os.close(theirs)
@@ -102,6 +103,12 @@ class CommandLine:
     def _environment(self, by: Caller | None) -> Mapping[str, str | None]:
         stored = {"A2A_CONFIG": str(self.config)}
         return stored if by is None else {**stored, "A2A_URL": self.url, "A2A_API_KEY": self.key(by)}
+
+
+def _become_foreground() -> None:
+    """Take the terminal, and hear its Ctrl-C also if the tests run in the background, where it is ignored."""
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class Terminal:
