@@ -203,18 +203,17 @@ class Attempt:
         Return the posted answer, None if the hub was given up.
         """
         try:
-            return (
-                answer
-                if self._speech.insist(lambda: self._hub.answer(self.leased, answer, self._speech.beat))
-                else None
-            )
+            return self._posted(answer)
         except LEASE_ENDED:
             raise
         except RefusedError as error:
             refused = TaskResult(error_message=f"the hub refused the result: {error}")
-        return (
-            refused if self._speech.insist(lambda: self._hub.answer(self.leased, refused, self._speech.beat)) else None
-        )
+        return self._posted(refused)
+
+    def _posted(self, answer: TaskResult) -> TaskResult | None:
+        """Post the result, with heartbeats while it waits; return it, or None if the hub was given up."""
+        is_posted = self._speech.insist(lambda: self._hub.answer(self.leased, answer, self._speech.beat))
+        return answer if is_posted else None
 
     def _release(self, reason: str) -> AttemptOutcome:
         try:
