@@ -39,7 +39,10 @@ class ObservationMiddleware:
             return self._answer(request, tasks)
 
     def _answer(self, request: HttpRequest, tasks: Collection[UUID] | None) -> HttpResponseBase:
-        """Answer the request. ``tasks`` are those that it changes, or None without spans."""
+        """Return the hub's response to the request, and observe both.
+
+        ``tasks`` gets the ids of the tasks that the request changes. None: the hub makes no spans.
+        """
         began = time.perf_counter()
         request_id = request_ids.of(request.META)
         token = log.request_id.set(request_id)

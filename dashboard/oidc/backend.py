@@ -32,14 +32,14 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
 
     def get_token(self, payload: dict[str, Any]) -> dict[str, Any]:
         _, body = provider.ask("POST", self.OIDC_OP_TOKEN_ENDPOINT, data=payload)
-        found = provider.told(body)
+        found = provider.json_object(body)
         return {name: provider.text_of(found, name) for name in ("id_token", "access_token")}
 
     def retrieve_matching_jwk(self, token: str) -> PyJWK:
         """Return the provider's key that the token names, of the algorithm that the hub expects."""
         _, body = provider.ask("GET", self.OIDC_OP_JWKS_ENDPOINT)
         named = get_unverified_header(token).get("kid")
-        for key in PyJWKSet.from_dict(provider.told(body)):
+        for key in PyJWKSet.from_dict(provider.json_object(body)):
             if key.key_id == named and key.algorithm_name == self.OIDC_RP_SIGN_ALGO:
                 return key
         raise SuspiciousOperation("The provider has no such key as the token names.")
@@ -65,7 +65,7 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
         """Return the claims of the token, and those about the same person at the provider."""
         bearer = {"Authorization": f"Bearer {access_token}"}
         kind, body = provider.ask("GET", self.OIDC_OP_USER_ENDPOINT, headers=bearer)
-        about = self.verify_token(body.decode(errors="replace")) if kind == JWT else provider.told(body)
+        about = self.verify_token(body.decode(errors="replace")) if kind == JWT else provider.json_object(body)
         if about.get("sub") != payload.get("sub"):
             raise SuspiciousOperation("The provider tells of another person than the token names.")
         source = about if "email" in about else payload  # an address counts as verified only by its own source

@@ -28,10 +28,10 @@ def ask(method: str, url: str, **given: Any) -> tuple[str, bytes]:
     ``OIDC_TIMEOUT``, and for a status other than 200.
     """
     late_at = time.monotonic() + settings.OIDC_TIMEOUT
-    asked = {"timeout": settings.OIDC_TIMEOUT, **given}
+    arguments = {"timeout": settings.OIDC_TIMEOUT, **given}
     body = b""
     try:
-        with httpx.Client(follow_redirects=False) as client, client.stream(method, url, **asked) as response:
+        with httpx.Client(follow_redirects=False) as client, client.stream(method, url, **arguments) as response:
             for part in response.iter_bytes():
                 body += part
                 if len(body) > LARGEST_ANSWER:
@@ -46,7 +46,7 @@ def ask(method: str, url: str, **given: Any) -> tuple[str, bytes]:
     return response.headers.get("content-type", "").partition(";")[0].strip().lower(), body
 
 
-def told(body: bytes) -> dict[str, Any]:
+def json_object(body: bytes) -> dict[str, Any]:
     """Return the JSON object of an answer. Raises `UnusableAnswerError` for anything else."""
     try:
         found = json_text.loads(body)
