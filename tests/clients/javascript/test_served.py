@@ -99,24 +99,23 @@ def test_a_network_with_faults_loses_and_doubles_nothing(cast, package):
         assert {kind for kind, _ in proxy.counts} == FAULTS.keys()
 
 
-def test_the_examples_of_the_page_work(cast: Cast, package: tuple[str, Path], project: Path) -> None:
-    node, _ = package
+def worked(node: str, project: Path, cast: Cast, *, worker: str, sender: str) -> str:
+    """Run bob's worker while alice's sender runs; return the sender's output."""
+    with started([node, worker], project, cast.environment("bob")) as (process, output):
+        printed = run([node, sender], project, cast.environment("alice"))
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(PATIENCE) == 0, output.read_text()
+    return printed
 
-    with started([node, "worker.mjs"], project, cast.environment("bob")) as (worker, output):
-        printed = run([node, "sender.mjs"], project, cast.environment("alice"))
-        worker.send_signal(signal.SIGTERM)
-        assert worker.wait(PATIENCE) == 0, output.read_text()
+
+def test_the_examples_of_the_page_work(cast: Cast, package: tuple[str, Path], project: Path) -> None:
+    printed = worked(package[0], project, cast, worker="worker.mjs", sender="sender.mjs")
 
     assert printed == "50 %\nok { words: 6 }\n"
 
 
 def test_the_first_worker_prints_what_its_page_shows(cast: Cast, package: tuple[str, Path], project: Path) -> None:
-    node, _ = package
-
-    with started([node, "words.mjs"], project, cast.environment("bob")) as (worker, output):
-        printed = run([node, "ask.mjs"], project, cast.environment("alice"))
-        worker.send_signal(signal.SIGTERM)
-        assert worker.wait(PATIENCE) == 0, output.read_text()
+    printed = worked(package[0], project, cast, worker="words.mjs", sender="ask.mjs")
 
     assert f"```text\n{printed}```\n" in FIRST_WORKER
 
