@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
@@ -34,6 +36,16 @@ def test_the_session_is_one_of_the_hub_and_ends_with_the_account(provider, ana, 
     User.objects.update(is_active=False)
 
     assert client.get("/ops/tasks/").status_code == 302
+
+
+def test_the_session_holds_no_token_of_the_provider(provider, ana, client):
+    provider.tokens = {"access_token": "the-access-token"}
+    sign_in(provider, client)
+
+    kept = json.dumps(dict(client.session))
+    assert is_signed_in(client)
+    assert "the-access-token" not in kept
+    assert "eyJ" not in kept  # each signed token begins so
 
 
 def test_a_foreign_page_is_no_page_to_go_on_to(provider, ana, client):
