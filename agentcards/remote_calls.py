@@ -4,7 +4,8 @@ To the mailbox a remote agent is a recipient like any other. The hub leases its 
 the result under that lease. `agentcards.carriages` has the ways, one per protocol. A task is submitted once per lease.
 If the agent has taken nothing, the hub releases the lease and calls the agent again after a pause, for a day. If a
 carrier dies before it knows the id of the remote task, the lease stays until operators or the automatic retry requeue
-it. Only an agent of another hub, which does a repeated submission once, is submitted such a task again.
+it. A task of which nothing was sent is submitted again. An agent of another hub does a repeated submission once, so its
+tasks are submitted again, too.
 """
 
 from __future__ import annotations

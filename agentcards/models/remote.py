@@ -53,11 +53,16 @@ class RemoteCallQuerySet(models.QuerySet["RemoteCall"]):
         return self.filter(is_due, lease__ended_at=None).order_by("next_look_at")
 
     def cut(self, now: datetime) -> RemoteCallQuerySet:
-        """Narrow to calls whose submission was interrupted, and may be repeated, since their agent does it once."""
+        """Narrow to calls whose submission was interrupted and may be repeated.
+
+        Either nothing was sent, because a call of the official protocol sends after it has stored its conversation. Or
+        the agent is of a hub, which does a repeated submission once. Or the agent was sent all messages.
+        """
         before = now - RemoteCall.SUBMISSION_LASTS
+        unsent = Q(protocol=RemoteCall.Protocol.OFFICIAL, lease__task__remote_conversation=None)
         of_hub = Q(lease__task__remote_conversation__is_hub=True)
         has_all = Q(lease__task__remote_conversation__told_turn__gte=F("lease__task__turn"))
-        found = self.filter(of_hub | has_all, remote_task_id=None, lease__ended_at=None)
+        found = self.filter(unsent | of_hub | has_all, remote_task_id=None, lease__ended_at=None)
         return found.filter(began_at__lt=before).order_by("began_at")
 
     def over(self) -> RemoteCallQuerySet:

@@ -8,6 +8,7 @@ import pytest
 from django.utils import timezone
 
 from agentcards import profiles, remote_calls
+from agentcards.carriages import official_talk
 from agentcards.models import RemoteCall, RemoteConversation
 from agentcards.official_client.client import ReachedAgent
 from mailbox.gate.callers import Caller
@@ -44,12 +45,28 @@ def test_the_work_timeout_bounds_the_call_and_cancels_the_remote_task(offie, oli
 
 def test_a_submission_that_was_cut_is_not_repeated_at_an_agent_of_no_hub(offie, olive, alice, now):
     task = sent(alice, olive, "work")
-    take_all()
+    (call,) = take_all()
+    official_talk.begin(task, call.base_url)
     now.shift(3600)
 
     assert not remote_calls.cut(timezone.now())
     assert take_all() == []
     assert (state_of(task), offie.sent) == ("in_flight", [])
+
+
+def test_a_submission_that_was_cut_before_anything_was_sent_is_repeated(offie, olive, alice, now):
+    task = sent(alice, olive, "work")
+    take_all()
+    early = list(remote_calls.cut(timezone.now()))
+    now.shift(61)
+
+    (again,) = remote_calls.cut(timezone.now())
+    assert again.claim_submission(timezone.now())
+    remote_calls.submit(again)
+    look_until_done(now, task)
+
+    assert (early, len(offie.sent)) == ([], 1)
+    assert (result_of(task).status, Lease.objects.count()) == ("ok", 1)
 
 
 def test_a_submission_to_a_hub_that_was_cut_is_repeated_under_the_same_key(offie, olive, alice, now, monkeypatch):
