@@ -191,7 +191,7 @@ def drain(operator: Hub, *, requeues: bool) -> None:
         elif requeues and now - changed_at > STUCK_AFTER:
             _requeue(operator, left)
             changed_at = now
-        assert now < give_up_at, f"{len(left)} tasks are left"
+        assert now < give_up_at, f"tasks are left: {[(one.task.id, one.state, one.lease_id) for one in left]}"
         time.sleep(0.5)
 
 
