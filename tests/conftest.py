@@ -17,6 +17,7 @@ from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
 from agentcards import official_agents
+from mailbox.database import outages
 from mailbox.database.bell import attendance, ringing
 from mailbox.gate import own_limits, password_checks, repeats, seals
 from mailbox.verbs.hot import plain
@@ -237,3 +238,12 @@ def _no_failed_sign_in_is_remembered() -> None:
     """Forget what earlier tests let this process count."""
     sign_ins.forget()
     password_checks.forget()
+
+
+@pytest.fixture(autouse=True)
+def _no_outage_is_remembered() -> Iterator[None]:
+    """Forget the outages of earlier tests. The write lock that a test's own transaction holds is no outage."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(outages, "_memory", outages._Memory())
+        patch.setattr(outages, "LOCKED_AFTER", math.inf)
+        yield
