@@ -40,6 +40,7 @@ class Provider:
         self.kinds: dict[str, str] = {}  # media types of answers other than JSON, by their paths
         self.silent = self.dripping = ""  # the path of an answer that never begins, or ends after ten seconds
         self.asked: dict[str, str] = {}  # the parameters of the last sign-in
+        self.cookies: list[str] = []  # what the hub sent back of the cookies in all answers
 
     def authorise(self, location: str) -> dict[str, str]:
         """Take the browser's request to sign in; return the parameters with which the browser comes back."""
@@ -74,6 +75,7 @@ def running() -> Iterator[Provider]:
         def do_GET(self) -> None:
             body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
             path = urlsplit(self.path).path
+            provider.cookies += self.headers.get_all("Cookie", [])
             if path == provider.silent:
                 self.connection.settimeout(PATIENCE)
                 self.connection.recv(1)  # until the hub hangs up
@@ -81,6 +83,7 @@ def running() -> Iterator[Provider]:
             answer = provider.given.get(path) or json.dumps(provider.answer(path, parse_qs(body))).encode()
             self.send_response(provider.status)
             self.send_header("Content-Type", provider.kinds.get(path, "application/json"))
+            self.send_header("Set-Cookie", "planted=1; Path=/")
             self.end_headers()
             with suppress(ConnectionError):
                 for _ in range(DROPS if path == provider.dripping else 0):

@@ -48,6 +48,14 @@ def test_the_session_holds_no_token_of_the_provider(provider, ana, client):
     assert "eyJ" not in kept  # each signed token begins so
 
 
+def test_the_hub_sends_no_cookie_to_the_provider(provider, ana, client):
+    for _ in range(2):
+        sign_in(provider, client)
+
+    assert is_signed_in(client)
+    assert provider.cookies == []
+
+
 def test_a_foreign_page_is_no_page_to_go_on_to(provider, ana, client):
     assert sign_in(provider, client, after="https://evil.example/")["Location"] == "/ops/"
 
