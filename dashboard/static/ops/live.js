@@ -1,19 +1,20 @@
 (() => {
   const root = document.documentElement;
-  root.toggleAttribute('data-js', true);
   const one = (selector, within = document) => within.querySelector(selector);
   const all = (selector, within = document) => [...within.querySelectorAll(selector)];
-  const skew = Date.parse(root.dataset.now) - Date.now();
   const every = () => Number(root.dataset.liveMs || 0);
-  const MANY = 25;  // rows; a longer table does not reorder while a person reads it
+  const MANY = 25;  // rows; a longer list does not reorder while a person reads it
 
-  // An element in use is not replaced.
+  // A person who types, selects text or listens keeps all of a region; one who uses a list keeps its rows.
   const isPlaying = el => all('audio', el).some(sound => !sound.paused);
-  const inUse = el => (el.contains(document.activeElement) && document.activeElement.matches('input,select,textarea,button,summary,a,audio'))
-    || one('details[open]', el) || isPlaying(el);
-  const held = el => inUse(el) || one('input:checked', el) || one('dialog[open]')
-    || (String(getSelection()) && el.contains(getSelection().anchorNode))
-    || (el.matches(':hover') && Date.now() - pointed < 5e3);
+  const isTyped = box => (/^(checkbox|radio)$/.test(box.type) ? box.checked !== box.defaultChecked : box.value !== box.defaultValue);
+  const isTyping = el => all('input:not([type=hidden], [type=checkbox]), textarea', el).some(box => box === document.activeElement || isTyped(box));
+  const isSelected = el => String(getSelection()) && el.contains(getSelection().anchorNode);
+  const isBusy = el => isPlaying(el) || isTyping(el) || isSelected(el);
+  const listOf = el => one('tbody[data-list]', el);
+  const isUsed = el => isBusy(el) || el.contains(document.activeElement) || one('input:checked, details[open]', listOf(el))
+    || one('input:checked', el) || one('dialog[open]') || (el.matches(':hover') && Date.now() - pointed < 5e3);
+  const isHeld = el => !!(listOf(el) ? isUsed(el) : isBusy(el));
 
   // A forgotten tab costs a request per minute, a hidden tab none.
   let timer, touched = Date.now(), pointed = 0, slowUntil = 0;
@@ -29,23 +30,26 @@
     clearTimeout(timer);
     if (!every()) return;
     if (!document.hidden) for (const el of all('[data-live]')) {
-      const passive = el.dataset.live === 'passive', holding = !!(passive ? inUse(el) : held(el));
+      const holding = isHeld(el), list = listOf(el);
       el.toggleAttribute('data-held', holding);
-      if (passive ? holding : holding || rowsOf(el).size >= MANY) { if (!passive) peek(el, holding); }
-      else el.dispatchEvent(new Event('live:tick'));
+      if (list && (holding || list.rows.length >= MANY)) peek(el, holding);
+      else if (!holding) el.dispatchEvent(new Event('live:tick'));
     }
     timer = setTimeout(tick, pace());
+    tell();
   };
   document.addEventListener('visibilitychange', () => { if (!document.hidden) tick(); });
   if (every()) timer = setTimeout(tick, every());
 
-  // A table in use, or a long table, is compared with its new version. Changed rows are replaced; new rows wait for a click.
+  // A list in use, or a long one, is compared with its new version. Changed rows and parts beside it are replaced; new rows wait
+  // for a click.
   const pill = one('[data-changed]');
   let asked = false;
   const keyOf = row => row.id || all('a[href]', row).map(link => link.getAttribute('href')).join(' ') || row.textContent;
-  const rowsOf = el => new Map(all('tbody tr', el).map(row => [keyOf(row), row]));
+  const rowsOf = list => new Map([...list.rows].map(row => [keyOf(row), row]));
   const textOf = row => { const copy = row.cloneNode(true); for (const age of all('[data-age]', copy)) age.textContent = age.dateTime; return copy.textContent; };
   const seenBy = el => JSON.parse(el.getAttribute('hx-headers') || '{}')['X-Seen'] || '';
+  const put = (next, before) => { before.replaceWith(document.adoptNode(next)); htmx.process(next); };
   const peek = async (el, holding) => {
     let answer;
     try {
@@ -55,48 +59,80 @@
     heard(name => answer.headers.get(name));
     if (answer.status !== 200) return;
     const fresh = one('[data-live]', new DOMParser().parseFromString(await answer.text(), 'text/html'));
-    if (!fresh || !el.isConnected) return;
-    const now = rowsOf(fresh), was = rowsOf(el);
+    const list = listOf(el), coming = fresh && listOf(fresh);
+    if (!coming || !list || !el.isConnected) return;
+    const now = rowsOf(coming), was = rowsOf(list), ends = list.dataset.list === 'ends';
     let changed = 0, added = 0;
     for (const key of now.keys()) if (!was.has(key)) added += 1;
     for (const [key, row] of was) {
       const next = now.get(key);
       if (next && textOf(next) === textOf(row)) continue;
-      if (!next) { changed += 1; row.toggleAttribute('data-gone', true); }
-      else if (holding) changed += 1;
-      else { row.replaceWith(document.adoptNode(next)); htmx.process(next); }
+      if (next && !holding) put(next, row);
+      else if (next) changed += 1;
+      else if (ends) { changed += 1; row.toggleAttribute('data-gone', true); }  // else it only left the first page
+    }
+    for (const part of all('caption, [data-part]', el)) {
+      const next = part.id ? one(`#${part.id}`, fresh) : one('caption', fresh);
+      if (next && !part.contains(document.activeElement) && !isBusy(part) && textOf(part) !== textOf(next)) put(next, part);
     }
     el.dataset.seen = seenBy(fresh);
     if (!changed && !added) return;
     const told = [changed && `${changed} row${changed > 1 ? 's' : ''} changed`, added && `+${added} new`];
-    pill.firstElementChild.textContent = [holding && 'Held while you use it', ...told].filter(Boolean).join(' · ');
+    pill.firstElementChild.textContent = [holding && 'Updates paused while you work', ...told].filter(Boolean).join(' · ');
     pill.hidden = false;
   };
   pill.lastElementChild.addEventListener('click', () => {
     pill.hidden = asked = true;
-    for (const el of all('[data-live=table]')) el.dispatchEvent(new Event('live:tick'));
-  });
-  document.addEventListener('htmx:beforeSwap', e => {
-    if (e.detail.target === dialog && e.detail.xhr.status > 399) {
-      e.detail.isError = !(e.detail.shouldSwap = e.detail.xhr.response.includes(' id="panel-title"'));
-      return;
-    }
-    const cause = e.detail.requestConfig.triggeringEvent;
-    if (e.detail.target.dataset.live !== 'table' || !cause || cause.type !== 'live:tick') return;
-    if (!asked && held(e.detail.target)) e.detail.shouldSwap = false;  // the person began to use it after the tick
-    else pill.hidden = true;
-    asked = false;
+    for (const el of all('[data-live]')) el.dispatchEvent(new Event('live:tick'));
   });
 
+  // What a person has opened, focused or scrolled in a region stays so in its next version.
+  const signOf = el => [el.tagName, el.id || el.getAttribute('href') || el.name || el.textContent.replace(/\d+/g, '').trim()].join(' ');
+  const alike = (sign, within) => all(sign.split(' ', 1)[0], within).filter(el => signOf(el) === sign);
+  const placeOf = (el, within) => { const sign = signOf(el); return {sign, index: alike(sign, within).indexOf(el)}; };
+  const at = (place, within) => alike(place.sign, within)[place.index];
+  let kept;
+  const keep = el => {
+    const active = document.activeElement;
+    kept = {
+      id: el.id,
+      open: all('details > summary', el).map(summary => [placeOf(summary, el), summary.parentElement.open]),
+      focus: el.contains(active) && active !== el ? placeOf(active, el) : null,
+      scrolled: all('.scroll', el).map(box => box.scrollLeft),
+    };
+  };
+  const restore = () => {
+    const el = kept && document.getElementById(kept.id);
+    if (!el) return;
+    for (const [place, open] of kept.open) { const summary = at(place, el); if (summary) summary.parentElement.open = open; }
+    const focused = kept.focus && at(kept.focus, el);
+    if (focused) focused.focus({preventScroll: true});
+    all('.scroll', el).forEach((box, index) => { if (kept.scrolled[index]) box.scrollLeft = kept.scrolled[index]; });
+    kept = null;
+  };
+  document.addEventListener('htmx:beforeSwap', e => {
+    const el = e.detail.target, cause = e.detail.requestConfig.triggeringEvent;
+    if (!('live' in el.dataset) || !cause || cause.type !== 'live:tick') return;
+    if (!asked && isHeld(el)) { e.detail.shouldSwap = false; return; }  // the person began to use it after the tick
+    pill.hidden = true;
+    asked = false;
+    if (e.detail.shouldSwap) keep(el);
+  });
+  document.addEventListener('htmx:afterSwap', restore);
+
   // A page that is not live says so, because its numbers may be old.
-  const clock = one('[data-clock]'), offline = one('[data-offline-since]');
+  const clock = one('[data-clock]'), offline = one('[data-offline-since]'), word = one('[data-live-word]');
   let failed = 0;
+  const tell = () => {
+    if (every()) word.textContent = root.hasAttribute('data-offline') ? 'Offline' : `Live ${pace() / 1000} s`;
+  };
   const lost = () => {
     failed += 1;
     if (failed < 3 || !offline.hidden) return;
     offline.textContent = `Not live since ${clock.textContent}, retrying`;
     offline.hidden = false;
     root.toggleAttribute('data-offline', true);
+    tell();
   };
   const signedOut = address => {
     const link = document.createElement('a');
@@ -105,6 +141,7 @@
     offline.replaceChildren(`Signed out, not live since ${clock.textContent}. `, link);
     offline.hidden = false;
     root.toggleAttribute('data-offline', true);
+    tell();
     root.dataset.liveMs = 0;
     clearTimeout(timer);
   };
@@ -114,21 +151,11 @@
     if (header('HX-Trigger') === 'live:slow') slowUntil = Date.now() + 120e3;
     if (header('X-Signed-Out')) signedOut(header('X-Signed-Out'));
     if (header('X-Attention')) attend(JSON.parse(header('X-Attention')));
+    tell();
   };
-  // A dialog's request without a response keeps its form and all input. The form can be sent again: it acts once.
-  const dialog = one('#dialog');
-  const unheard = e => {
-    if (e.detail.target !== dialog) return lost();
-    const [line, panel] = one('#unheard').content.cloneNode(true).children, form = e.detail.elt.closest('form[data-busy]');
-    if (!form) { dialog.replaceChildren(panel); open(); return; }
-    one('.acts', form).before(line);
-    clearTimeout(form.sending);  // the response may arrive before the timer
-    const button = one('[data-submit]', form);
-    button.textContent = form.dataset.verb;
-    button.disabled = false;
-    button.focus();
-  };
-  for (const name of ['htmx:sendError', 'htmx:responseError', 'htmx:timeout']) document.addEventListener(name, unheard);
+  for (const name of ['htmx:sendError', 'htmx:responseError', 'htmx:timeout']) {
+    document.addEventListener(name, e => { if (e.detail.target.id !== 'dialog') lost(); });
+  }
   document.addEventListener('htmx:afterRequest', e => {
     asked = false;
     if (e.detail.successful) heard(name => e.detail.xhr.getResponseHeader(name));
@@ -151,56 +178,4 @@
     announcer.textContent = [...unsaid].map(pair => pair.join(': ')).join(', ');
     unsaid = new Map(); saidAt = Date.now();
   };
-
-  const units = [['d', 86400], ['h', 3600], ['m', 60], ['s', 1]];
-  const span = seconds => {
-    const parts = [];
-    for (const [unit, size] of units) {
-      const count = Math.floor(seconds / size);
-      seconds -= count * size;
-      if (count) parts.push(count + ' ' + unit); else if (parts.length) break;
-    }
-    return parts.slice(0, 2).join(' ') || '0 s';
-  };
-  if (every()) setInterval(() => {
-    if (document.hidden || root.hasAttribute('data-offline')) return;
-    for (const el of all('[data-age]')) {
-      el.textContent = span(Math.max(0, Math.floor((Date.now() + skew - Date.parse(el.dateTime)) / 1000)));
-    }
-  }, 1000);
-
-  const open = () => {
-    if (!dialog.open) dialog.showModal();
-    const first = one('[aria-invalid], [autofocus], input:not([type=hidden]):enabled, textarea, .acts a', dialog);
-    if (first) first.focus();
-  };
-  document.addEventListener('htmx:afterSwap', e => {
-    if (e.detail.target !== dialog) return;
-    if (!dialog.firstElementChild) {  // done: the repaired row behind the dialog takes the focus
-      dialog.close();
-      const changed = document.querySelector('[data-focus]');
-      if (changed) { changed.focus(); changed.removeAttribute('data-focus'); }
-    } else open();
-  });
-  document.addEventListener('click', e => {
-    const close = e.target.closest('dialog [data-close]'), dismiss = e.target.closest('[data-dismiss]');
-    if (close) { e.preventDefault(); close.closest('dialog').close(); }
-    const copy = e.target.closest('[data-copy]'), source = copy && document.getElementById(copy.dataset.copy);
-    if (source && navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(() => copy.toggleAttribute('data-copied', true));
-    else if (source) getSelection().selectAllChildren(source);  // without https there is no clipboard: Ctrl-C copies the selection
-    if (dismiss) { dismiss.closest('p').remove(); one('main').focus(); }
-  });
-  dialog.addEventListener('close', () => dialog.replaceChildren());
-  document.addEventListener('input', e => {
-    const left = e.target.maxLength > 0 && one('[data-left]', e.target.parentElement);
-    if (left) left.textContent = `${e.target.value.length} of ${e.target.maxLength} characters`;
-  });
-  document.addEventListener('submit', e => {
-    const form = e.target, button = one('[data-submit]', form);
-    if (!form.dataset.busy || !button) return;
-    for (const line of all('[data-unheard]', form)) line.remove();
-    form.dataset.verb ||= button.textContent;
-    button.textContent = form.dataset.busy;
-    form.sending = setTimeout(() => { button.disabled = true; });  // the browser has read the form by then
-  });
 })();

@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 TICK = "document.dispatchEvent(new Event('visibilitychange'))"
 SHOWS = "leases => leases.every(id => document.getElementById(`lease-${id}`))"
-SEEN = "document.querySelector('[data-live=table]').dataset.seen"
+SEEN = "document.querySelector('[data-live]').dataset.seen"
 BOXES = """() => Object.fromEntries([...document.querySelectorAll('button, .button')].map((one, at) => {
     const row = one.closest('tr'), box = one.getBoundingClientRect();
     return box.width && [`${row ? row.id : at} ${one.textContent}`, [box.x, box.y, box.width, box.height].join()];
