@@ -73,7 +73,7 @@ def page(
     status: int = 200,
 ) -> HttpResponse:
     """Render a page with its frame. For a part, ``name.html#part``, render the part alone."""
-    frame = {**look(request), "caller": caller, "now": now}
+    frame = {**look(request), "caller": caller, "now": now, "table": request.GET.get("table")}
     if "#" not in template:
         attention = NavCounts.read(request.user.get_username(), now)
         frame["has_first_password"] = isinstance(request.user, User) and own_password.is_first(request.user)

@@ -133,7 +133,7 @@ class DashboardView(View):
 
         The response is 204 if the region already shows ``shown``.
         """
-        version = hashlib.sha256(repr(shown).encode()).hexdigest()[:16]
+        version = hashlib.sha256(repr((shown, self.request.GET.get("table"))).encode()).hexdigest()[:16]
         if not self.is_fragment:
             return self.page(template, {**context, "version": version})
         if self.request.headers.get("X-Seen") == version:

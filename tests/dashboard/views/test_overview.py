@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import re
 from datetime import UTC, datetime, timedelta
 from html import unescape
@@ -14,6 +15,7 @@ from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.dashboard.views.test_leases import aged
+from tests.screenshots import hub
 from tests.support import factories
 from tests.support.markup import squeezed
 
@@ -181,3 +183,34 @@ def test_bars_of_a_chart_of_a_day_or_more_show_the_date(ana, alice, bob, scale):
     (label,) = re.findall(r"<title>([-0-9: ]+): 1 ok</title>", text)
 
     assert len(label) == len("02:14" if scale.span < timedelta(days=1) else "2026-01-31 02:14")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_tick_of_an_overview_with_an_hour_of_work_is_at_most_4_kb_compressed(vic):
+    hub.on_fire()
+
+    tick = vic.get("/ops/", headers={"HX-Request": "true"})
+
+    assert len(gzip.compress(tick.content)) <= 4096
+
+
+@pytest.mark.django_db
+def test_a_chart_is_shown_as_a_table_only_on_request(ana, alice, bob):
+    factories.resolved_task(alice, bob)
+    aged(factories.leased_task(alice, bob), minutes=4)
+
+    plain, ages, over_time = (ana.get(f"/ops/?range=6h{more}").text for more in ("", "&table=ages", "&table=results"))
+
+    assert [text.count('<th scope="col">Age</th>') for text in (plain, ages, over_time)] == [0, 1, 0]
+    assert [text.count('<th scope="col">From</th>') for text in (plain, ages, over_time)] == [0, 0, 1]
+    assert 'href="?range=6h&amp;table=ages"' in plain
+    assert 'href="?range=6h"' in ages
+
+
+@pytest.mark.django_db
+def test_the_link_to_a_table_changes_a_page_that_is_already_shown(ana):
+    shown = ana.get("/ops/").context["version"]
+
+    answer = ana.get("/ops/?table=ages", headers={"HX-Request": "true", "X-Seen": shown})
+
+    assert answer.status_code == 200
