@@ -54,7 +54,7 @@ class Send(DashboardView):
         if compacted.is_compacted(task):
             messages.info(self.request, "This form was sent before. Its task has ended and was compacted since.")
             return
-        messages.success(self.request, f"Sent to {task.recipient}. Its result will stand here.")
+        messages.success(self.request, f"Sent to {task.recipient}. The result will appear here.")
         if not operators.may_answer(task.recipient):
             how = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
             messages.warning(
@@ -80,5 +80,5 @@ class Acknowledge(DashboardView):
 
     def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         operators.acknowledge(self.caller, task_id)
-        messages.success(request, "Noted: the result was read, and waits no longer.")
+        messages.success(request, "Marked as read.")
         return HttpResponseRedirect(reverse("ops:task", args=[task_id]), status=303)

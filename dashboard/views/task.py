@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -16,7 +17,8 @@ from dashboard.wording import commands, conversation, payload, task_story
 from dashboard.wording.journal import in_words
 from mailbox.gate import actions
 from mailbox.gate.own_agents import OPERATORS
-from mailbox.inspection import journal, leases, push_configs, tasks
+from mailbox.inspection import journal, leases, push_configs, search, tasks
+from mailbox.inspection.search import Moment
 from mailbox.models import Lease, Task
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.verbs.repairs.repair import DuplicateRisk
@@ -24,7 +26,7 @@ from mailbox.words.a2a import states
 from mailbox.words.envelopes import A2A
 from mailbox.words.kinds import Kind
 
-ATTEMPTS, ACTS, CHILDREN, ALIKE = 50, 100, 20, 10
+ATTEMPTS, ACTS, CHILDREN, ALIKE, DELIVERIES = 50, 100, 20, 10, 5
 
 
 class TaskDetailPage(DashboardView):
@@ -49,7 +51,6 @@ class TaskDetailPage(DashboardView):
             "is_back": before is not None,
             "task": task,
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
-            "webhooks": push_configs.of_task(task) if task.dialect == A2A else [],
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": task_story.attempts(task, attempts, self.now),
             "cards": task_story.cards([act for act in reversed(acts) if act.is_life]),
@@ -57,12 +58,13 @@ class TaskDetailPage(DashboardView):
             "is_cut": about.next_cursor is not None,
             **self._carried(task),
             **self._related(task),
+            **self._told(task),
             "curl": commands.get(f"/a2a/tasks/{task_id}/entry"),
             "command": _command(task, lease),
             **{f"may_{name}": self.holds(verb) for name, verb in VERBS.items()},
         }
-        seen = task.journal_seq, now_so["state"], len(acts), lease and lease.last_seen_at
-        return self.live("ops/task.html", context, seen)
+        seen = task.journal_seq, now_so["state"], len(acts), lease and lease.last_seen_at, task.cached_hits
+        return self.live("ops/task.html", context, (seen, _relatives(context)))
 
     def _now(self, task: Task, lease: Lease | None) -> dict[str, Any]:
         """Return the context of the state sentence and of the lease."""
@@ -92,13 +94,14 @@ class TaskDetailPage(DashboardView):
             "parts": payload.of_task(task.intent_text, task.metadata),
             "result": result,
             "answer": payload.of_blocks(result.blocks) if result else [],
+            "problem": result.error_message if result else None,
             "blocks_left": max(0, len(result.blocks) - payload.BLOCKS_SHOWN) if result else 0,
             "shown": payload.SHOWN,
             "by_hand": task.sender.display == OPERATORS,
         }
 
     def _related(self, task: Task) -> dict[str, Any]:
-        at = self.now, thresholds.stale_after()
+        at = self.now, self.at.stale_after
         children = list(tasks.children(task).with_opening().with_stale(*at)[: CHILDREN + 1])
         alike = list(tasks.alike(task).with_opening().with_stale(*at)[: ALIKE + 1])
         return {
@@ -108,8 +111,29 @@ class TaskDetailPage(DashboardView):
             "has_more_alike": len(alike) > ALIKE,
         }
 
+    def _told(self, task: Task) -> dict[str, Any]:
+        """Return the webhooks of a task and its newest callbacks and events."""
+        webhooks = push_configs.of_task(task) if task.dialect == A2A else []
+        if not webhooks and not task.calls_back:
+            return {"webhooks": webhooks, "deliveries": []}
+        found = search.deliveries(search.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
+        return {"webhooks": webhooks, "deliveries": list(found.order_by("-pk")[:DELIVERIES])}
+
+    @property
+    def at(self) -> Moment:
+        return Moment(now=self.now, stale_after=thresholds.stale_after())
+
 
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
+
+
+def _relatives(context: Mapping[str, Any]) -> object:
+    """Return what changes when the rows beside the task look different."""
+    result = context["result"]
+    kin = [(one.pk, one.state, one.outcome, one.is_stale) for one in [*context["children"], *context["alike"]]]
+    told = [(one.pk, one.state, one.attempts, one.last_at) for one in context["deliveries"]]
+    hooks = [(one.pk, one.told_seq, one.failures, one.disabled_at) for one in context["webhooks"]]
+    return result and result.delivery, kin, told, hooks
 
 
 def _number(text: str) -> int | None:

@@ -56,6 +56,12 @@ class Talk:
         """The newest question; None without one among the messages."""
         return next((one for one in reversed(self.sayings) if one.is_question), None)
 
+    @property
+    def progress(self) -> Part | None:
+        """The newest progress among the messages; None without one."""
+        parts = (part for one in reversed(self.sayings) for part in reversed(one.parts))
+        return next((part for part in parts if part.share is not None), None)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:

@@ -47,6 +47,8 @@ ACT = {
 }
 PLAN_KINDS = (Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED)
 REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
+# What happened when a result of this status was posted.
+FAILURES = {"error": "answered with an error", "rejected": "rejected"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,6 +77,8 @@ def in_words(event: AuditEvent) -> JournalLine:
     data: dict[str, Any] = event.fields
     if event.kind == Kind.REPAIR_APPLIED:
         what = REPAIRS.get(str(data.get("action")), "repaired")
+    elif event.kind in (Kind.RESULT_POSTED, Kind.RESULT_REPLAYED) and data.get("status") in FAILURES:
+        what = FAILURES[str(data["status"])]
     elif event.kind == Kind.CAPABILITY_CHECK and not data.get("passed"):
         what = "capability refused"
     elif event.kind == Kind.MESSAGE_SENT and data.get("answers"):

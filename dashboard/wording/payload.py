@@ -31,7 +31,7 @@ class Part:
     """A part of a payload. ``name`` is its address below the task.
 
     ``text`` is None for a file, which has ``size`` bytes. ``media_type`` is "" unless a browser may show the file.
-    ``tree`` is that of a JSON object or array, else None.
+    ``tree`` is that of a JSON object or array, else None. ``share`` is the progress in per cent, None for another part.
     """
 
     name: str
@@ -41,6 +41,7 @@ class Part:
     is_cut: bool = False
     media_type: str = ""
     tree: JsonNode | None = None
+    share: int | None = None
 
     @property
     def is_picture(self) -> bool:
@@ -132,8 +133,9 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
         case "json":
             title, text = "JSON", pretty(block["value"])
         case kind if kind == PROGRESS:
-            share = f"{math.floor(round(block['value'] * 100, 6))} %"
-            title, text = "Progress", f"{share}: {block['note']}" if block["note"] else share
+            share = math.floor(round(block["value"] * 100, 6))
+            text = f"{share} %: {block['note']}" if block["note"] else f"{share} %"
+            return Part(name=name, title="Progress", text=text, size=len(text), share=share)
         case "resource_link":
             title, text = f"Link: {block['name']}", str(block["uri"])
         case "resource" if isinstance(block["resource"].get("text"), str):

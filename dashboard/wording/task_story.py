@@ -40,10 +40,12 @@ class Card:
 class AttemptTiming:
     """A lease with its times: in the queue before it, at work, and until the next lease.
 
-    ``waited`` is None if the attempt before it was not read. ``gap`` is None if no lease follows yet.
+    ``waited`` is None if the attempt before it was not read. ``gap`` is None if no lease follows yet. ``ending`` is the
+    state in which the attempt ended, ``in_flight`` while it lasts.
     """
 
     lease: Lease
+    ending: str
     waited: timedelta | None
     ran: timedelta
     gap: timedelta | None
@@ -74,6 +76,7 @@ def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt
         found.append(
             AttemptTiming(
                 lease=lease,
+                ending=ending_of(lease, task),
                 waited=lease.leased_at - queued_at if queued_at else None,
                 ran=ended_at - lease.leased_at,
                 gap=later.leased_at - ended_at if later else None,
@@ -82,6 +85,20 @@ def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt
         later = lease
     return found
 
+
+def ending_of(lease: Lease, task: Task) -> str:
+    """Return the state in which an attempt of ``task`` ended, ``in_flight`` while it lasts."""
+    if lease.end == Lease.End.RESULT:
+        return OF_A_RESULT.get(task.outcome or "", "result")
+    return lease.end or "in_flight"
+
+
+# The ending of the attempt whose result ended the task so.
+OF_A_RESULT: Mapping[str, str] = {
+    Task.Outcome.ERROR: "failed",
+    Task.Outcome.PARTIAL: "partial",
+    Task.Outcome.REJECTED: "rejected",
+}
 
 # The state after a row of these kinds, with any data.
 LEADS_TO: Mapping[str, str] = {

@@ -32,7 +32,7 @@ def test_the_conversation_shows_both_sides_in_order_with_turns(ana, talk):
     ]
     text = squeezed(page.text)
     assert text.index("turn 1,") < text.index("I look") < text.index("Which nights?") < text.index("turn 2,")
-    assert "2 messages of its sender" in text
+    assert "2 messages from the sender" in text
 
 
 def test_the_states_name_the_question_and_its_answer(ana, talk):

@@ -71,7 +71,7 @@ def test_every_field_of_the_form_reaches_the_task(ana, bob):
     assert task.parent == parent
     assert task.deadline_ms == epoch_ms(datetime(2126, 1, 1, 12, 30, tzinfo=UTC))
     assert task.work_timeout == timedelta(minutes=10)
-    assert "<dd>10 m, from its lease</dd>" in squeezed(ana.get(f"/ops/tasks/{task.uuid}/").text)
+    assert "<dd>10 m per attempt</dd>" in squeezed(ana.get(f"/ops/tasks/{task.uuid}/").text)
     assert task.metadata == '{"ticket":"INC-4412","content":[{"type":"json","value":1152921504606846976}]}'
 
 
@@ -157,16 +157,16 @@ def test_the_form_is_filled_in_from_url_parameters(ana, bob):
 def test_a_person_acknowledges_a_result_once_on_the_task_page(ana, bob):
     task = answered(ana, bob)
     path = f"/ops/tasks/{task.uuid}/"
-    assert "I have read it" in ana.get(path).text
+    assert "Mark as read" in ana.get(path).text
     assert "done" in ana.get(path).text
 
     for _ in range(2):
-        assert "waits no longer" in ana.post(f"{path}read/", follow=True).text
+        assert "Marked as read." in ana.post(f"{path}read/", follow=True).text
 
     assert Result.objects.get().delivery == "acked"
     assert len(factories.journal(Kind.RESULT_ACKED)) == 1
     assert factories.journal(Kind.RESULT_ACKED)[0].actor == "user:ana"
-    assert "I have read it" not in ana.get(path).text
+    assert "Mark as read" not in ana.get(path).text
 
 
 def test_a_person_cannot_acknowledge_a_result_for_an_agent(ana, alice, bob):
@@ -174,7 +174,7 @@ def test_a_person_cannot_acknowledge_a_result_for_an_agent(ana, alice, bob):
 
     assert ana.post(f"/ops/tasks/{task.uuid}/read/").status_code == 404
     assert Result.objects.get().delivery == "pending"
-    assert "I have read it" not in ana.get(f"/ops/tasks/{task.uuid}/").text
+    assert "Mark as read" not in ana.get(f"/ops/tasks/{task.uuid}/").text
 
 
 def test_a_viewer_may_neither_send_nor_acknowledge(vic, bob):
