@@ -66,6 +66,11 @@ class ListPage(DashboardView):
         rows: QuerySet[Any] = found
         return rows
 
+    def exported(self, found: Any) -> QuerySet[Any]:
+        """Return ``found`` with all that the columns of the exports need."""
+        rows: QuerySet[Any] = found
+        return rows
+
     def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
         """Return the template's context besides the rows."""
         return {}
@@ -76,7 +81,7 @@ class ListPage(DashboardView):
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
-            return export.stream(self.found(self.whole), self.columns, form, self.name)
+            return export.stream(self.exported(self.found(self.whole)), self.columns, form, self.name)
         problem = ""
         try:
             found = self.found(self.whole)

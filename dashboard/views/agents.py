@@ -27,12 +27,12 @@ from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.gate.own_agents import OWN_AGENTS
-from mailbox.inspection import agents, backlogs, leases, quotas, search, series
+from mailbox.inspection import agents, backlogs, failures, leases, quotas, search, series
 from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
 from mailbox.verbs.agents import finding, openness, registration
 
-HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN = 10, 20, 50
+HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, ERRORS_SHOWN = 10, 20, 50, 5
 
 
 class AgentList(ListPage):
@@ -123,6 +123,7 @@ class AgentDetailPage(Act[Agent]):
             "agent": agent,
             "row": row,
             "held": leases.oldest_held_by(agent, most=HELD_SHOWN),
+            "errors": failures.newest_of(agent, most=ERRORS_SHOWN),
             "is_late": figures.is_late(self.now),
             "figures": figures,
             "among": f"q=to:{agent.display}&",

@@ -46,5 +46,8 @@ class ResultList(ListPage):
     def found(self, text: str) -> ResultQuerySet:
         return search.results(text, self.at).with_opening()
 
+    def listed(self, found: ResultQuerySet) -> ResultQuerySet:
+        return found.with_error_line()
+
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {"tabs": TABS, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}

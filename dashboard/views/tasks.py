@@ -5,9 +5,10 @@ from typing import Any, ClassVar
 from dashboard.base.list_page import ListPage
 from mailbox.database.paging import Page
 from mailbox.inspection import search
+from mailbox.models import Task
 from mailbox.models.task_queries import TaskQuerySet
 
-TABS = ("queued", "in_flight", "stale", "interrupted", "ok", "partial", "error")
+TABS = ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
 
 
 class TaskList(ListPage):
@@ -29,6 +30,7 @@ class TaskList(ListPage):
         "parent": lambda task: task.parent,
         "sent_at": lambda task: task.sent_at,
         "resolved_at": lambda task: task.resolved_at,
+        "error_message": lambda task: task.error_message,
         "intent_text": lambda task: task.intent_text,
     }
 
@@ -36,7 +38,10 @@ class TaskList(ListPage):
         return search.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
 
     def listed(self, found: TaskQuerySet) -> TaskQuerySet:
-        return found.with_opening()
+        return found.with_opening().with_error_line()
+
+    def exported(self, found: TaskQuerySet) -> TaskQuerySet:
+        return found.with_error()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {

@@ -17,6 +17,8 @@ from mailbox.models.rollup import MINUTE, RollUp, during
 from mailbox.words import json_text
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
+ERROR_READ = 500  # characters of an error message that a list reads
+
 
 def posted(start: datetime, end: datetime | None) -> Q:
     """Return the condition for results posted from ``start`` until before ``end``, None for until now."""
@@ -30,6 +32,10 @@ class ResultQuerySet(models.QuerySet["Result"]):
     def delivered(self) -> ResultQuerySet:
         """Narrow to results that their sender received and did not acknowledge."""
         return self.filter(delivery=Result.Delivery.DELIVERED)
+
+    def errors(self) -> ResultQuerySet:
+        """Narrow to errors. The condition is repeated, so that SQLite uses the index `result_not_ok`."""
+        return self.filter(status=Result.Status.ERROR).exclude(status=Result.Status.OK)
 
     def acked_until(self, moment: datetime) -> ResultQuerySet:
         """Narrow to results acknowledged until then, the earliest acknowledged first."""
@@ -58,6 +64,14 @@ class ResultQuerySet(models.QuerySet["Result"]):
         """
         found = self.with_task_id().select_related("task", "sender", "recipient")
         return found.annotate(opening=Left("task__intent_text", descent.OPENING)).defer("content")
+
+    def with_error_line(self) -> ResultQuerySet:
+        """Add ``error``, the beginning of the error message, and leave the rest of it out."""
+        return self.annotate(error=Left("error_message", ERROR_READ)).defer("error_message")
+
+    def error_of(self, task: OuterRef) -> models.QuerySet[Result, Any]:
+        """Return the error message of the result of ``task``, for a subquery."""
+        return self.filter(task=task).values("error_message")
 
     def for_series(self) -> models.QuerySet[Result, tuple[Any, ...]]:
         """Return (pk, posted_at, recipient, status, replayed_from, leased_at) of each, as roll-ups count them.

@@ -14,6 +14,7 @@ from django.db.models.functions import Left
 from mailbox.database import descent
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
+from mailbox.models.result import ERROR_READ, Result
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:
@@ -101,6 +102,14 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def with_opening(self) -> TaskQuerySet:
         """Add ``opening``, the beginning of the intent text, and leave the payloads out."""
         return self.annotate(opening=Left("intent_text", descent.OPENING)).defer("intent_text", "metadata")
+
+    def with_error(self) -> TaskQuerySet:
+        """Add ``error_message`` of the result; None without one."""
+        return self.annotate(error_message=Subquery(Result.objects.error_of(OuterRef("pk"))))
+
+    def with_error_line(self) -> TaskQuerySet:
+        """Add ``error``, the beginning of the error message of the result; None without one."""
+        return self.annotate(error=Left(Subquery(Result.objects.error_of(OuterRef("pk"))), ERROR_READ))
 
     def with_stale(self, now: datetime, after: timedelta) -> TaskQuerySet:
         """Add ``is_stale``, whether its live lease is at least ``after`` old."""
