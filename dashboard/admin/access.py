@@ -17,7 +17,7 @@ from mailbox.gate.entries.people import PersonData
 from mailbox.gate.requests import Request
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.verbs.agents import grants, keys
-from mailbox.verbs.people import second_factor
+from mailbox.verbs.people import second_factor, staff
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
 
@@ -32,6 +32,8 @@ else:
     GroupBase = RevocableBase = admin.ModelAdmin
     PersonBase = UserAdmin
 
+STAFF = "is_staff"
+
 admin.site.unregister([User, Group])
 
 
@@ -44,7 +46,7 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
     fieldsets = (
         (None, {"fields": ("username", "password")}),
         ("Person", {"fields": ("first_name", "last_name", "email")}),
-        ("May", {"fields": ("is_active", "groups", "is_staff")}),
+        ("Permissions", {"fields": ("is_active", "groups", "is_staff")}),
         ("Dates", {"fields": ("last_login", "date_joined")}),
     )
     add_fieldsets = (
@@ -72,10 +74,16 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
             return super().get_fieldsets(request, obj)
         return [(None, {"fields": ("username",)}), *self.fieldsets[1:]]
 
+    def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        told = {"label": "Opens the admin", "help_text": "Admins always do. Viewers and operators read there."}
+        return super().formfield_for_dbfield(db_field, request, **kwargs, **(told if db_field.name == STAFF else {}))
+
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)
         person = form.instance
-        names = [name for name in form.changed_data if not name.startswith(("password", "usable"))]
+        staff.follow(person)
+        names = [name for name in form.changed_data if not name.startswith(("password", "usable")) and name != STAFF]
+        names += [STAFF] if person.is_staff != bool(form.initial.get(STAFF)) else []
         data = cast(PersonData, {"username": person.username, **{name: _journalled(person, name) for name in names}})
         entry = entries.person_changed(data) if change else entries.person_added(data)
         note(caller_of(request), Request.to_manage_person(person.username), [entry])

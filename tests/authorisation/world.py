@@ -197,7 +197,7 @@ def callers_of_the_pages(world: World) -> Iterator[Principal]:
 def callers_of_the_admin(world: World) -> Iterator[Principal]:
     """Yield the callers of Django's admin, which opens to staff with a role."""
     yield from _without_a_session(world)
-    yield Principal("admin who is no staff", "no-staff", user=_person("ordinary", Role.ADMIN))
+    yield Principal("admin who is no staff", "no-staff", user=_person("ordinary", Role.ADMIN, is_staff=False))
     yield Principal("staff without a role", "groupless", user=_person("groupless", None, is_staff=True))
     for role in Role:
         yield Principal(f"{role} who is staff", role, user=_person(role, role, is_staff=True))

@@ -30,7 +30,7 @@ def give_role(person: User, role: Role, address: str) -> User:
     if set(person.groups.filter(name__in=list(Role)).values_list("name", flat=True)) == {str(role)}:
         return person
     with audit.decision(_caller(person.username, address)) as journal:
-        person.groups.remove(*Group.objects.filter(name__in=list(Role)))
+        person.groups.remove(*person.groups.filter(name__in=list(Role)).exclude(name=role))
         groups = _join(person, role)
         journal.beside(entries.person_changed({"username": person.username, "groups": groups}))
     return person

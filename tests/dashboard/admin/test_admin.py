@@ -180,8 +180,30 @@ def test_an_admin_who_leaves_the_role_loses_its_rights():
 
     client.post(path, {"username": "ada", "is_active": "on", "is_staff": "on", "groups": [viewer]})
 
-    assert factories.journal(Kind.PERSON_CHANGED)[0].fields["groups"] == ["viewer"]
-    assert client.post(path, {"username": "ada"}).status_code == 403
+    changed = factories.journal(Kind.PERSON_CHANGED)[0].fields
+    assert changed == {"username": "ada", "groups": ["viewer"], "is_staff": False}
+    assert client.post(path, {"username": "ada"}).status_code == 302
+    assert User.objects.get(username="ada").groups.get().name == "viewer"
+
+
+def test_a_person_added_with_the_group_admin_opens_the_admin_until_the_group_is_gone():
+    client, secret = staff_client("admin"), "long enough 4 all"
+    admins, viewers = (Group.objects.get(name=name).pk for name in ("admin", "viewer"))
+    new = {"username": "ben", "usable_password": "true", "password1": secret, "password2": secret, "groups": [admins]}
+
+    client.post("/admin/auth/user/add/", new)
+    ben, theirs = User.objects.get(username="ben"), Client()
+    theirs.force_login(ben, backend="django.contrib.auth.backends.ModelBackend")
+    path = f"/admin/auth/user/{ben.pk}/change/"
+    entered = theirs.get("/admin/").status_code
+    client.post(path, {"username": "ben", "is_active": "on", "groups": [admins]})  # with the box unticked
+    stayed = theirs.get("/admin/").status_code
+    client.post(path, {"username": "ben", "is_active": "on", "groups": [viewers]})
+
+    assert (entered, stayed, theirs.get("/admin/").status_code) == (200, 200, 302)
+    assert factories.journal(Kind.PERSON_ADDED)[0].fields["is_staff"] is True
+    changed = [event.fields for event in factories.journal(Kind.PERSON_CHANGED)]
+    assert changed[-1] == {"username": "ben", "groups": ["viewer"], "is_staff": False}
 
 
 def test_failed_sign_ins_at_the_admin_lock_out_the_account(settings):
