@@ -32,8 +32,8 @@
     if (!document.hidden) for (const el of all('[data-live]')) {
       const holding = isHeld(el), list = listOf(el);
       el.toggleAttribute('data-held', holding);
-      if (list && (holding || list.rows.length >= MANY)) peek(el, holding);
-      else if (!holding) el.dispatchEvent(new Event('live:tick'));
+      if (holding || (list && list.rows.length >= MANY)) peek(el, holding);
+      else el.dispatchEvent(new Event('live:tick'));
     }
     timer = setTimeout(tick, pace());
     tell();
@@ -41,15 +41,42 @@
   document.addEventListener('visibilitychange', () => { if (!document.hidden) tick(); });
   if (every()) timer = setTimeout(tick, every());
 
-  // A list in use, or a long one, is compared with its new version. Changed rows and parts beside it are replaced; new rows wait
-  // for a click.
+  // A region in use, or a long list, is compared with its new version. Changed rows and the parts beside them are replaced, unless
+  // a person uses them. New rows wait for a click. A list is a part of its rows: a row whose successor stays has not moved past the
+  // end, so it ended.
   const pill = one('[data-changed]');
   let asked = false;
   const keyOf = row => row.id || all('a[href]', row).map(link => link.getAttribute('href')).join(' ') || row.textContent;
-  const rowsOf = list => new Map([...list.rows].map(row => [keyOf(row), row]));
-  const textOf = row => { const copy = row.cloneNode(true); for (const age of all('[data-age]', copy)) age.textContent = age.dateTime; return copy.textContent; };
+  const rowsOf = list => new Map(list ? [...list.rows].map(row => [keyOf(row), row]) : []);
+  const textOf = el => { const copy = el.cloneNode(true); for (const age of all('[data-age]', copy)) age.textContent = age.dateTime; return copy.textContent; };
   const seenBy = el => JSON.parse(el.getAttribute('hx-headers') || '{}')['X-Seen'] || '';
   const put = (next, before) => { before.replaceWith(document.adoptNode(next)); htmx.process(next); };
+  const endedIn = (was, now, ends) => {
+    const keys = [...was.keys()], last = keys.findLastIndex(key => now.has(key));
+    return keys.filter((key, index) => !now.has(key) && (ends || index < last || now.size < was.size));
+  };
+  const say = (holding, changed, added) => {
+    const told = [changed && `${changed} row${changed > 1 ? 's' : ''} changed`, added && `+${added} new`];
+    pill.firstElementChild.textContent = [holding && 'Updates paused while you work', ...told].filter(Boolean).join(' · ');
+    pill.hidden = false;
+  };
+  const compare = (el, fresh, holding) => {
+    const list = listOf(el), was = rowsOf(list), now = rowsOf(listOf(fresh)), ended = endedIn(was, now, list.dataset.list === 'ends');
+    let changed = ended.length;
+    for (const key of ended) was.get(key).toggleAttribute('data-gone', true);
+    for (const [key, row] of was) {
+      const next = now.get(key);
+      if (next) row.removeAttribute('data-gone');
+      if (!next || textOf(next) === textOf(row)) continue;
+      if (holding) changed += 1; else put(next, row);
+    }
+    for (const part of all('caption, [data-part]', el)) {
+      const next = part.id ? one(`#${part.id}`, fresh) : one('caption', fresh);
+      if (next && !part.contains(document.activeElement) && !isBusy(part) && textOf(part) !== textOf(next)) put(next, part);
+    }
+    const added = [...now.keys()].filter(key => !was.has(key)).length;
+    if (changed || added) say(holding, changed, added); else pill.hidden = true;
+  };
   const peek = async (el, holding) => {
     let answer;
     try {
@@ -59,27 +86,9 @@
     heard(name => answer.headers.get(name));
     if (answer.status !== 200) return;
     const fresh = one('[data-live]', new DOMParser().parseFromString(await answer.text(), 'text/html'));
-    const list = listOf(el), coming = fresh && listOf(fresh);
-    if (!coming || !list || !el.isConnected) return;
-    const now = rowsOf(coming), was = rowsOf(list), ends = list.dataset.list === 'ends';
-    let changed = 0, added = 0;
-    for (const key of now.keys()) if (!was.has(key)) added += 1;
-    for (const [key, row] of was) {
-      const next = now.get(key);
-      if (next && textOf(next) === textOf(row)) continue;
-      if (next && !holding) put(next, row);
-      else if (next) changed += 1;
-      else if (ends) { changed += 1; row.toggleAttribute('data-gone', true); }  // else it only left the first page
-    }
-    for (const part of all('caption, [data-part]', el)) {
-      const next = part.id ? one(`#${part.id}`, fresh) : one('caption', fresh);
-      if (next && !part.contains(document.activeElement) && !isBusy(part) && textOf(part) !== textOf(next)) put(next, part);
-    }
-    el.dataset.seen = seenBy(fresh);
-    if (!changed && !added) return;
-    const told = [changed && `${changed} row${changed > 1 ? 's' : ''} changed`, added && `+${added} new`];
-    pill.firstElementChild.textContent = [holding && 'Updates paused while you work', ...told].filter(Boolean).join(' · ');
-    pill.hidden = false;
+    if (!fresh || !el.isConnected) return;
+    if (listOf(el)) compare(el, fresh, holding); else say(holding);
+    if (!holding) el.dataset.seen = seenBy(fresh);
   };
   pill.lastElementChild.addEventListener('click', () => {
     pill.hidden = asked = true;
@@ -91,6 +100,7 @@
   const alike = (sign, within) => all(sign.split(' ', 1)[0], within).filter(el => signOf(el) === sign);
   const placeOf = (el, within) => { const sign = signOf(el); return {sign, index: alike(sign, within).indexOf(el)}; };
   const at = (place, within) => alike(place.sign, within)[place.index];
+  const BOXES = '.scroll, .payload';
   let kept;
   const keep = el => {
     const active = document.activeElement;
@@ -98,7 +108,7 @@
       id: el.id,
       open: all('details > summary', el).map(summary => [placeOf(summary, el), summary.parentElement.open]),
       focus: el.contains(active) && active !== el ? placeOf(active, el) : null,
-      scrolled: all('.scroll', el).map(box => box.scrollLeft),
+      scrolled: all(BOXES, el).map(box => [box.scrollLeft, box.scrollTop]),
     };
   };
   const restore = () => {
@@ -107,7 +117,7 @@
     for (const [place, open] of kept.open) { const summary = at(place, el); if (summary) summary.parentElement.open = open; }
     const focused = kept.focus && at(kept.focus, el);
     if (focused) focused.focus({preventScroll: true});
-    all('.scroll', el).forEach((box, index) => { if (kept.scrolled[index]) box.scrollLeft = kept.scrolled[index]; });
+    all(BOXES, el).forEach((box, index) => { if (kept.scrolled[index]) box.scrollTo(...kept.scrolled[index]); });
     kept = null;
   };
   document.addEventListener('htmx:beforeSwap', e => {
