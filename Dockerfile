@@ -26,7 +26,9 @@ WORKDIR /opt/a2a-hub
 COPY --from=packages /opt/a2a-hub/.venv .venv
 COPY --from=site /opt/a2a-hub/site/new/html site/html
 COPY . .
-RUN .venv/bin/python -m compileall -q a2aproject agentcards clients dashboard mailbox
+RUN .venv/bin/python -m compileall -q a2aproject agentcards clients dashboard mailbox \
+    && A2A_VAR=/tmp/var .venv/bin/python manage.py collectstatic --noinput --verbosity 0 --ignore redoc \
+    && rm -rf /tmp/var
 ENV PATH=/opt/a2a-hub/.venv/bin:$PATH \
     PYTHONDONTWRITEBYTECODE=1 \
     BIND_HOST=0.0.0.0 \

@@ -15,10 +15,13 @@ help: ## List the targets
 quiet_make := $(MAKE) --no-print-directory --silent
 site_of_hub = { $(quiet_make) --question .venv-docs/stamp && $(quiet_make) site; } || \
 	echo "The documentation at /docs/ is not built. To build it: make site" >&2
+static_of_hub = $(quiet_make) $(static) >/dev/null 2>&1 || true
+static := site/static/staticfiles.json
 
 .PHONY: serve
 serve: .venv/base.stamp .venv-docs/tried ## Run the hub (settings: PORT, PUBLIC_URL, DATABASE_URL, A2A_VAR, ...)
 	@+$(site_of_hub)
+	@+$(static_of_hub)
 	@$(python) manage.py serve
 
 FILE ?= README.md
@@ -34,6 +37,7 @@ demo: .venv/base.stamp ## Run a hub, an orchestrator and three workers on a text
 .PHONY: tour
 tour: .venv/base.stamp .venv-docs/tried ## Run a hub with a day of work and live workers, to look at (settings: PORT, DATABASE_URL)
 	@+$(site_of_hub)
+	@+$(static_of_hub)
 	@PYTHONPATH=docs/demo $(python) docs/tour/tour.py
 
 .PHONY: test
@@ -109,7 +113,13 @@ docs: .venv/dev.stamp ## Write the generated parts of the documentation
 # The tool has an environment of its own, because the hub needs none of it. A running hub serves the site, so
 # the new one replaces it when it is whole.
 .PHONY: site
-site: site/html/index.html ## Build the documentation that the hub serves at /docs/
+site: site/html/index.html $(static) ## Build the documentation that the hub serves at /docs/, and collect its static files
+
+# Old files stay: a hub that still runs serves them. The hub ignores the list if one of its files is newer.
+$(static): .venv/base.stamp $(wildcard dashboard/static/ops/*)
+	@mkdir -p site/static
+	@env -u DATABASE_URL A2A_VAR=site/var $(python) manage.py collectstatic --noinput --verbosity 0 --ignore redoc
+	@rm -rf site/var && touch $@
 
 site/html/index.html: .venv-docs/stamp docs/lay_out.py docs/zensical.toml $(shell find docs clients -name '*.md' -not -path '*/node_modules/*') $(wildcard *.md docs/assets/* docs/theme/*)
 	@.venv-docs/bin/python docs/lay_out.py site/new

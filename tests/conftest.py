@@ -6,6 +6,7 @@ import os
 import uuid
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
+from pathlib import Path
 from typing import Any
 
 import hypothesis
@@ -16,6 +17,7 @@ from django.db import connection
 from pytest_django import DjangoDbBlocker
 from xdist.remote import Producer
 
+from a2aproject.settings.static_files import static_files
 from agentcards import official_agents
 from mailbox.database import outages
 from mailbox.database.bell import attendance, ringing
@@ -222,6 +224,8 @@ def _static_files_are_looked_for_when_they_are_requested() -> Iterator[None]:
     """Look static files up on request. The list of all files, which a web server makes at its start, is slow."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "WHITENOISE_AUTOREFRESH", True)
+        for name, value in static_files(Path(), Path("nowhere")).items():
+            patch.setattr(settings, name, value)
         yield
 
 

@@ -24,12 +24,14 @@ from a2aproject.settings.people import *  # noqa: F403
 from a2aproject.settings.processors import pool_size, web_workers
 from a2aproject.settings.rates import *  # noqa: F403
 from a2aproject.settings.secret_key import earlier_secrets, opened, opened_seal_key
+from a2aproject.settings.static_files import static_files
 
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
 
 BASE_DIR = Path(__file__).resolve().parent.parent.parent
 A2A_VAR = BASE_DIR / env.str("A2A_VAR", "var")
 A2A_SITE = BASE_DIR / "site" / "html"  # the documentation, if it is built
+A2A_STATIC = BASE_DIR / "site" / "static"  # the static files, if they are collected
 
 DEBUG = False
 
@@ -85,6 +87,7 @@ MIDDLEWARE = [
     "a2aproject.web.slashes.LeadingSlashesMiddleware",  # before the next, which looks for a token at the path's start
     "mailbox.dialects.base.public_routes.RouteMiddleware",  # first to read the path: hides the token of a public route
     "a2aproject.web.programs.ProgramsMiddleware",  # programs' requests skip all the following middlewares
+    "a2aproject.web.compression.CompressionMiddleware",  # outside all that writes a page
     "django_htmx.middleware.HtmxMiddleware",  # before every middleware that may answer with a page
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -175,10 +178,9 @@ A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=True)
 A2A_OUTBOUND_ALLOW = env.list("A2A_OUTBOUND_ALLOW", default=[])
 A2A_REMOTE_CONCURRENCY = env.int("A2A_REMOTE_CONCURRENCY", 4)
 
-# The web processes serve static files straight from the installed packages, so collectstatic is not needed.
 STATIC_URL = "/static/"
-WHITENOISE_USE_FINDERS = True
 WHITENOISE_AUTOREFRESH = False
+globals().update(static_files(BASE_DIR, A2A_STATIC))
 
 SECURE_CONTENT_TYPE_NOSNIFF = True
 SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"

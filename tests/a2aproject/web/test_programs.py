@@ -23,6 +23,7 @@ FOR_ALL = [
     "mailbox.dialects.base.public_routes.RouteMiddleware",
 ]
 FOR_PEOPLE = [
+    "a2aproject.web.compression.CompressionMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
