@@ -47,7 +47,7 @@ ACT = {
 }
 PLAN_KINDS = (Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED)
 REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
-# What happened when a result of this status was posted.
+# The words for a result of this status.
 FAILURES = {"error": "answered with an error", "rejected": "rejected"}
 
 
