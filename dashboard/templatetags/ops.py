@@ -12,7 +12,7 @@ from django.template import Context
 from django.templatetags.static import static
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.figures import thresholds
@@ -241,6 +241,20 @@ def clipped(text: str, length: int) -> str:
 def exactly(text: str) -> str:
     """Write the text of a ``pre``. A browser drops its first newline, so such a text gets another."""
     return f"\n{text}" if text.startswith("\n") else text
+
+
+@register.filter
+def with_commands(text: str) -> SafeString:
+    """Write each part between backticks as a command that a person may copy."""
+    parts = text.split("`")
+    return format_html_join(
+        "",
+        "{}",
+        (
+            (format_html("<code data-command>{}</code>", part) if number % 2 else part,)
+            for number, part in enumerate(parts)
+        ),
+    )
 
 
 @register.filter

@@ -58,7 +58,8 @@ class Send(DashboardView):
         if not operators.may_answer(task.recipient):
             how = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
             messages.warning(
-                self.request, format_html("{} may not answer it yet. Grant it: <code>{}</code>", task.recipient, how)
+                self.request,
+                format_html("{} may not answer it yet. Grant it: <code data-command>{}</code>", task.recipient, how),
             )
 
     def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:

@@ -34,7 +34,7 @@ def check(agent: Agent, display: str, now: datetime) -> None:
         problem = f'The hub\'s own agent "{display}" has a signing key, so another program may act as it'
     else:
         return
-    raise AgentConflictError(f"{problem}. Run: manage.py a2a agents reclaim {display}", agent=agent.display)
+    raise AgentConflictError(f"{problem}. Run `manage.py a2a agents reclaim {display}`", agent=agent.display)
 
 
 def conflicts(now: datetime) -> list[str]:

@@ -165,7 +165,7 @@ def _cluster(now: datetime) -> HealthCheck:
         saw = f"finished its last sweep {times.write(now - cluster.swept_at)} ago"
     if cluster.is_running(now):
         return HealthCheck(name="Task cluster", word=HealthStatus.OK, saw=saw)
-    note = "No task is retried, expired or rolled up on a timer. manage.py serve starts the cluster."
+    note = "No task is retried, expired or rolled up on a timer. `manage.py serve` starts it."
     return HealthCheck(name="Task cluster", word=HealthStatus.DEGRADED, saw=saw, note=note)
 
 
@@ -192,14 +192,14 @@ def _callbacks(now: datetime) -> HealthCheck:
         return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="no callback is due")
     late = now - min(waiting)
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
-    note = "" if word is HealthStatus.OK else "manage.py a2a carry sends them. manage.py serve starts it."
+    note = "" if word is HealthStatus.OK else "`manage.py a2a carry` sends them. `manage.py serve` starts it."
     return HealthCheck(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)
 
 
 def _seals(now: datetime) -> HealthCheck:
     seen = seals.state()
     if seen.problem:
-        note = "manage.py a2a audit verify names the first wrong row."
+        note = "`manage.py a2a audit verify` names the first wrong row."
         return HealthCheck(name="Journal seals", word=HealthStatus.FAILING, saw=seen.problem, note=note)
     head = f"head {seen.head.hash} at row {seen.head.last_id}" if seen.head else "no block yet"
     waits = now - seen.waits_since if seen.waits_since else timedelta(0)
