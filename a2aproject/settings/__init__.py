@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from a2aproject.settings.api_document import spectacular_settings
+from a2aproject.settings.attention import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.credentials import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file

@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
+from urllib.parse import quote
 
+from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.figures import thresholds
+from dashboard.figures import charts, thresholds
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import grouped
-from mailbox.inspection import backlogs
+from mailbox.inspection import backlogs, troubles
 from mailbox.inspection.series import Figures
 from mailbox.models import Agent
+from mailbox.models.rollup import floor
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.words import times
 
-AGENTS_NAMED = 3  # quiet agents, and as many paused agents with work
+AGENTS_NAMED = 3  # of each kind of trouble; a link leads to the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,16 +51,19 @@ class Findings:
 
 
 def find(standing: OverviewFigures, figures: Figures, now: datetime) -> Findings:
-    """Return all that a person may have to decide."""
+    """Return all that a person may have to decide, the most urgent first."""
     agents = _named(standing, now)
     decisions: list[Decision] = []
     calm: list[str] = []
     for words, found in (
-        (f"No lease is older than {times.write(thresholds.stale_after())}", _leases(standing)),
-        ("Agents with work call", _agents(standing, agents, now)),
-        ("No paused agent has work waiting", _paused(standing, agents)),
-        ("Callbacks arrive or are being tried", _callbacks(standing)),
-        ("The scheduler keeps its time", _scheduler(standing, figures, now)),
+        ("Background worker on schedule", _cluster(figures, now)),
+        (f"No lease older than {_span(thresholds.stale_after())}", _leases(standing)),
+        ("All agents with work are polling", _quiet(standing, agents, now)),
+        (f"No task queued for over {_span(settings.A2A_ATTENTION_QUEUED)}", _unserved(standing, agents, now)),
+        ("No error spike", _errors(figures, now)),
+        ("No callback failing", _callbacks(standing)),
+        ("No paused agent has tasks waiting", _paused(standing, agents)),
+        ("Retry scheduler on schedule", _scheduler(standing, now)),
     ):
         wrong = list(found)
         decisions += wrong
@@ -65,84 +72,112 @@ def find(standing: OverviewFigures, figures: Figures, now: datetime) -> Findings
     return Findings(decisions=decisions, calm=calm)
 
 
+def _cluster(figures: Figures, now: datetime) -> Iterator[Decision]:
+    if figures.is_late(now) and figures.through:
+        since = timezone.localtime(figures.through)
+        text = f"stopped at {since:%Y-%m-%d %H:%M}: no roll-ups, expiry, callbacks or retries"
+        yield Decision(subject="Background worker", text=text, url=reverse("ops:health"))
+
+
 def _leases(standing: OverviewFigures) -> Iterator[Decision]:
     if stale := standing.stale:
         url = f"{reverse('ops:leases')}?state=stale"
         unsafe, also = stale - standing.stale_safe, []
         if standing.stale_safe:
-            also.append((f"{grouped(standing.stale_safe)} idempotent, safe to requeue", f"{url}&safety=idempotent"))
+            also.append((f"{grouped(standing.stale_safe)} safe to requeue", f"{url}&safety=idempotent"))
         if unsafe:
-            also.append((f"{grouped(unsafe)} unsafe, for your judgement", f"{url}&safety=unsafe"))
-        text = f"past {times.write(thresholds.stale_after())}"
-        yield Decision(subject=_many(stale, "lease"), text=text, url=url, count=stale, also=also)
+            need = "needs" if unsafe == 1 else "need"
+            also.append((f"{grouped(unsafe)} {need} review", f"{url}&safety=unsafe"))
+        text = f"(over {_span(thresholds.stale_after())})"
+        yield Decision(subject=_many(stale, "stale lease"), text=text, url=url, count=stale, also=also)
 
 
 def _named(standing: OverviewFigures, now: datetime) -> Sequence[Any]:
     """Return the busiest agents in trouble, with backlog and signs. If all is calm, make no query."""
-    if not standing.quiet and not standing.paused:
+    if not standing.quiet and not standing.unserved and not standing.paused:
         return []
-    before = thresholds.quiet_before(now)
-    named = backlogs.first_of_each(AGENTS_NAMED, backlogs.quiet(before), backlogs.paused_with_work())
-    return list(backlogs.busiest_first(backlogs.with_signs(backlogs.with_backlog(named), before)))
+    before, late = thresholds.quiet_before(now), thresholds.unserved_before(now)
+    named = backlogs.first_of_each(
+        AGENTS_NAMED, backlogs.quiet(before), backlogs.unserved(late, before), backlogs.paused_with_work()
+    )
+    known = backlogs.with_oldest(backlogs.with_signs(backlogs.with_backlog(named), before))
+    return list(backlogs.busiest_first(backlogs.with_pace(backlogs.with_unserved(known, late), late)))
 
 
-def _agents(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
+def _quiet(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
     quiet = [agent for agent in agents if agent.is_quiet]
     for agent in quiet:
         called_at = agent.last_called_at()
-        since = f"has not called for {times.write(now - called_at)}" if called_at else "has never called"
-        yield Decision(subject=agent.display, text=f"{since}; {_work(agent)}", url=_page(agent))
-    if (more := standing.quiet.value - len(quiet)) > 0:
-        url = f"{reverse('ops:agents')}?state=quiet"
-        yield Decision(
-            subject=_many(more, "more agent"),
-            text=f"with work do{'es' if more == 1 else ''} not call",
-            url=url,
-            count=more,
-        )
+        since = f"no contact for {_span(now - called_at)}" if called_at else "never connected"
+        yield Decision(subject=agent.display, text=f"{since} · {_work(agent)}", url=_page(agent))
+    yield from _more(standing.quiet.value - len(quiet), "with work not polling", "state=quiet")
+
+
+def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
+    unserved = [agent for agent in agents if agent.is_unserved and not agent.is_quiet]
+    for agent in unserved:
+        pace = "falling behind" if agent.takes_work else "not picking up tasks"
+        text = f"{pace}: oldest queued {_span(now - agent.waits_since)} · {_work(agent)}"
+        url = f"{reverse('ops:tasks')}?state=queued&q=to:{quote(agent.display)}"
+        yield Decision(subject=agent.display, text=text, url=_page(agent), also=[("Queue", url)])
+    yield from _more(standing.unserved.value - len(unserved), "with a late queue", "state=unserved")
+
+
+def _errors(figures: Figures, now: datetime) -> Iterator[Decision]:
+    if not any(point.error for point in figures.hub):
+        return
+    found = troubles.error_shares(now)
+    for share in found[:AGENTS_NAMED]:
+        url = f"{reverse('ops:results')}?status=error&{charts.posted(share.since)}"
+        span = f"in the last {_span(floor(now) - share.since)}"
+        text = f"{share.percent} % errors {span}: {grouped(share.errors)} of {_many(share.results, 'result')}"
+        if share.agent:
+            url = f"{url}&q=to:{quote(share.agent)}"
+        yield Decision(subject=share.agent or "Whole hub", text=text, url=url)
+    if more := found[AGENTS_NAMED:]:
+        url = f"{reverse('ops:results')}?status=error&{charts.posted(min(share.since for share in more))}"
+        yield Decision(subject=_many(len(more), "more agent"), text="with an error spike", url=url, count=len(more))
 
 
 def _paused(standing: OverviewFigures, agents: Sequence[Any]) -> Iterator[Decision]:
     paused = [agent for agent in agents if agent.paused_at]
     for agent in paused:
-        yield Decision(subject=agent.display, text=f"is paused; {_work(agent)}", url=_page(agent))
-    if (more := standing.paused.value - len(paused)) > 0:
-        url = f"{reverse('ops:agents')}?state=paused"
-        yield Decision(
-            subject=_many(more, "more agent"),
-            text=f"{'is' if more == 1 else 'are'} paused with work waiting",
-            url=url,
-            count=more,
-        )
+        yield Decision(subject=agent.display, text=f"paused · {_work(agent)}", url=_page(agent))
+    yield from _more(standing.paused.value - len(paused), "paused with tasks waiting", "state=paused")
 
 
 def _callbacks(standing: OverviewFigures) -> Iterator[Decision]:
-    if standing.given_up:
-        number = standing.given_up
-        yield Decision(
-            subject=f"{number} callback{'' if number.value == 1 else 's'}",
-            text="given up: send again, or tell the sender",
-            url=f"{reverse('ops:deliveries')}?state=disabled",
-            count=number.value,
-        )
+    for number, text, state in (
+        (standing.given_up, "failed permanently: resend or notify the sender", "disabled"),
+        (standing.failing, f"failing for over {_span(settings.A2A_ATTENTION_CALLBACK)}, still retrying", "failing"),
+    ):
+        if number:
+            yield Decision(
+                subject=f"{number} callback{'' if number.value == 1 else 's'}",
+                text=text,
+                url=f"{reverse('ops:deliveries')}?state={state}",
+                count=number.value,
+            )
 
 
-def _scheduler(standing: OverviewFigures, figures: Figures, now: datetime) -> Iterator[Decision]:
-    url = reverse("ops:scheduler")
-    if figures.is_late(now) and figures.through:
-        since = timezone.localtime(figures.through)
-        text = f"seems to stand still since {since:%Y-%m-%d %H:%M}: no roll-ups, expiry, callbacks or retries"
-        yield Decision(subject="The task cluster", text=text, url=url)
+def _scheduler(standing: OverviewFigures, now: datetime) -> Iterator[Decision]:
     wanted = AutoRetry.from_settings()
     if not wanted.policy.enabled:
         return
+    url = reverse("ops:scheduler")
     if standing.scan.get("error"):
-        text = f"failed in its last pass: {str(standing.scan['error'])[:120]}"
-        yield Decision(subject="The retry scheduler", text=text, url=url)
+        text = f"last run failed: {str(standing.scan['error'])[:120]}"
+        yield Decision(subject="Retry scheduler", text=text, url=url)
     if standing.scanned_at is None or now - standing.scanned_at > 3 * wanted.interval:
-        ago = f"{times.write(now - standing.scanned_at)} ago" if standing.scanned_at else "never"
-        text = f"is on, and its last pass was {ago}"
-        yield Decision(subject="The retry scheduler", text=text, url=url)
+        last = f"last run {_span(now - standing.scanned_at)} ago" if standing.scanned_at else "no run yet"
+        yield Decision(subject="Retry scheduler", text=f"on, but {last}", url=url)
+
+
+def _more(number: int, what: str, query: str) -> Iterator[Decision]:
+    """Return the decision about the agents beyond those that are named. Its link leads to the list of all."""
+    if number > 0:
+        url = f"{reverse('ops:agents')}?{query}"
+        yield Decision(subject=_many(number, "more agent"), text=what, url=url, count=number)
 
 
 def _work(agent: Any) -> str:
@@ -159,3 +194,8 @@ def _page(agent: Agent) -> str:
 
 def _many(number: int, what: str) -> str:
     return f"{grouped(number)} {what}{'' if number == 1 else 's'}"
+
+
+def _span(span: timedelta) -> str:
+    """Write a span as sentences do, such as ``1 h 31 min``."""
+    return re.sub(r"(\d) m\b", r"\1 min", times.write(span))

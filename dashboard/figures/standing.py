@@ -29,6 +29,8 @@ class OverviewFigures:
     pending: Count
     given_up: Count
     quiet: Count
+    unserved: Count
+    failing: Count  # callbacks that are tried again and again
     paused: Count  # with tasks waiting
     waits_since: datetime | None
     asks_since: datetime | None
@@ -57,6 +59,8 @@ class OverviewFigures:
             pending=Count(found.pending),
             given_up=Count(found.given_up),
             quiet=Count(found.quiet),
+            unserved=Count(found.unserved),
+            failing=Count(found.failing),
             paused=Count(found.paused_with_work),
             waits_since=found.waits_since,
             asks_since=found.asks_since,
@@ -80,4 +84,5 @@ def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
     """Annotate the agents with their present state, as pages show it."""
     waiting = backlogs.with_oldest(backlogs.with_backlog(agents))
     known = backlogs.with_signs(waiting, thresholds.quiet_before(now))
-    return backlogs.with_stale(known, now - thresholds.stale_after())
+    served = backlogs.with_unserved(known, thresholds.unserved_before(now))
+    return backlogs.with_stale(served, now - thresholds.stale_after())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db.models import Model, QuerySet
 
 from mailbox.inspection.backlogs import QUIET_AFTER
@@ -41,6 +42,11 @@ def stale_after() -> timedelta:
 def quiet_before(now: datetime) -> datetime:
     """Return the moment since which an agent with work must have called. Otherwise it counts as quiet."""
     return now - QUIET_AFTER
+
+
+def unserved_before(now: datetime) -> datetime:
+    """Return the moment since which a queued task is late."""
+    return now - settings.A2A_ATTENTION_QUEUED
 
 
 def grouped(number: int) -> str:

@@ -73,8 +73,17 @@ class AgentRow:
     def version(self) -> object:
         """A value that changes when the row looks different. Ages do not count: they tick in the browser."""
         agent, hour = self.agent, self.hour
-        standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.holds_stale)
-        return standing, agent.paused_at, hour.results, hour.error, self.results, agent.last_called_at(), self.used
+        standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.is_unserved)
+        return (
+            standing,
+            agent.holds_stale,
+            agent.paused_at,
+            hour.results,
+            hour.error,
+            self.results,
+            agent.last_called_at(),
+            self.used,
+        )
 
     @property
     def error_share(self) -> float | None:

@@ -67,6 +67,7 @@ STATES = {
     "leasing": ("✓", "OK", "ok"),
     "stale_lease": ("◑", "Stale lease", "stale"),
     "quiet": ("◑", "Not polling", "stale"),
+    "unserved": ("◑", "Late queue", "stale"),
     "passed": ("✓", "Passed", "ok"),
     "open": ("○", "Open to anyone", "partial"),
     "problem": ("✕", "Problem", "error"),
@@ -96,6 +97,12 @@ def icon(name: str) -> SafeString:
 def words_of(state: str) -> str:
     """Write the word of a state within a sentence."""
     return STATES.get(state, ("", state, ""))[1].lower()
+
+
+@register.filter
+def is_late(since: datetime | None, now: datetime) -> bool:
+    """Whether a task that is queued since then waits for too long."""
+    return since is not None and since <= thresholds.unserved_before(now)
 
 
 @register.filter

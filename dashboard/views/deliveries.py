@@ -15,7 +15,7 @@ from mailbox.verbs.life import callbacks
 from mailbox.words import redaction
 from mailbox.words.errors import UnknownDeliveryError
 
-TABS = ("pending", "delivered", "disabled")
+TABS = ("pending", "failing", "delivered", "disabled")
 ATTEMPTS_SHOWN = 50
 
 

@@ -98,7 +98,7 @@ RESULT_KEYS = {
     "task": "the id of its task, in full",
 }
 AGENT_KEYS = {
-    "state": "quiet: has work and does not call; or paused",
+    "state": "quiet: has work and doesn't poll; unserved: has a late queue; or paused",
     "name": "its name; hotels, hotels@local, or hot*",
     "key": "its public key",
     "age": "since it was registered; <1d",
@@ -110,7 +110,7 @@ SCAN_KEYS = {
     "since": "how long ago; 24h",
 }
 DELIVERY_KEYS = {
-    "state": "pending, delivered, or disabled: given up",
+    "state": "pending, failing, delivered, or disabled: failed permanently",
     "sender": "whose task it tells of",
     "task": "the id of that task, in full",
     "id": "its id, in full",

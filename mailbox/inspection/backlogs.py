@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from mailbox.database.counted import Counted
-from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, SigningKey, Task
+from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, RollUp, SigningKey, Task
 from mailbox.models.agent import AgentQuerySet
 
 QUIET_AFTER = timedelta(minutes=5)  # a poll lasts at most a minute, and is recorded at most a minute later
@@ -73,6 +73,22 @@ def with_stale(agents: AgentQuerySet, before: datetime) -> AgentQuerySet:
     return agents.annotate(holds_stale=Exists(held))
 
 
+def with_unserved(agents: AgentQuerySet, before: datetime) -> AgentQuerySet:
+    """Add ``is_unserved``, whether the oldest task that the agent could lease is queued since ``before`` or earlier."""
+    return agents.annotate(is_unserved=Case(When(_is_unserved(before), then=Value(True)), default=Value(False)))
+
+
+def with_pace(agents: AgentQuerySet, since: datetime) -> AgentQuerySet:
+    """Add ``takes_work``, whether the agent took a lease since then, as far as minutes are rolled up."""
+    taken = RollUp.objects.filter(agent=OuterRef("pk"), minute__gte=since, leased__gt=0)
+    return agents.annotate(takes_work=Exists(taken))
+
+
+def unserved(before: datetime, quiet_before: datetime) -> AgentQuerySet:
+    """Return the agents whose oldest leasable task is queued since ``before`` or earlier, without `quiet` agents."""
+    return Agent.objects.filter(_is_unserved(before)).exclude(_is_quiet(quiet_before))
+
+
 def quiet(before: datetime) -> AgentQuerySet:
     """Return the agents that have a key and work to do, and have not called since ``before``.
 
@@ -123,6 +139,11 @@ def oldest_owed() -> QuerySet[Agent, dict[str, Any]]:
 def _oldest_waiting() -> Subquery:
     waiting = Task.objects.leasable().filter(recipient=OuterRef("pk")).order_by("queued_at")
     return Subquery(waiting.values("queued_at")[:1])
+
+
+def _is_unserved(before: datetime) -> Q:
+    late = Task.objects.leasable().filter(recipient=OuterRef("pk"), queued_at__lte=before)
+    return Q(paused_at=None) & Q(Exists(late))
 
 
 def _is_quiet(before: datetime) -> Q:

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox.database import timetable, vitals
-from mailbox.inspection import access_health, seals, waiting_health
+from mailbox.inspection import access_health, seals, trouble_health, waiting_health
 from mailbox.inspection.cluster import SILENT_AFTER, Cluster
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
@@ -81,6 +81,9 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     yield "Cluster's queue", _queue
     yield "Sweep", _sweep
     yield "Callbacks", _callbacks
+    yield "Callback retries", trouble_health.callbacks
+    yield "Agents' queues", trouble_health.queues
+    yield "Errors", trouble_health.errors
     yield "Journal seals", _seals
     if connection.vendor == "postgresql":
         yield "Journal rights", _rights

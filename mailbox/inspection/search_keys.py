@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from django.db.models import Q, Subquery
 
-from mailbox.inspection import backlogs
+from mailbox.inspection import backlogs, troubles
 from mailbox.inspection.search_values import (
     Moment,
     Reading,
@@ -115,11 +115,14 @@ def _party(*fields: str) -> Reading:
 
 
 def _agent_state(value: str, at: Moment) -> Q:
-    if value not in ("quiet", "paused"):
-        raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of an agent; known states: quiet, paused'})
-    if value == "paused":
-        return Q(paused_at__isnull=False)
-    return Q(pk__in=backlogs.quiet(at.now - backlogs.QUIET_AFTER).values("pk"))
+    known = {
+        "quiet": lambda: Q(pk__in=backlogs.quiet(at.now - backlogs.QUIET_AFTER).values("pk")),
+        "unserved": lambda: Q(pk__in=troubles.late_queues(at.now).values("pk")),
+        "paused": lambda: Q(paused_at__isnull=False),
+    }
+    if value not in known:
+        raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of an agent; known states: {", ".join(known)}'})
+    return known[value]()
 
 
 def _outcome(value: str, _: Moment) -> Q:
@@ -135,13 +138,16 @@ def _outcome(value: str, _: Moment) -> Q:
     return outcomes[value]
 
 
-def _delivery_state(value: str, _: Moment) -> Q:
-    known = [state for state in PushDelivery.State.values if state != PushDelivery.State.TELLING]
+def _delivery_state(value: str, at: Moment) -> Q:
+    known = [*(state for state in PushDelivery.State.values if state != PushDelivery.State.TELLING), "failing"]
     if value not in known:
         words = ", ".join(known)
         raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of a callback; known states: {words}'})
     if value == PushDelivery.State.PENDING:
         return Q(state=value) | Q(state=PushDelivery.State.TELLING)
+    if value == "failing":
+        telling, pending = (Q(pk__in=part.values("pk")) for part in troubles.failing_callbacks(at.now))
+        return telling | pending
     return Q(state=value)
 
 

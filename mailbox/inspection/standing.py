@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from django.contrib.auth.models import User
 from django.db.models import Subquery
+from django.db.models.expressions import Combinable
 
 from mailbox.database.counted import Counted, Summed
-from mailbox.inspection import backlogs
+from mailbox.inspection import backlogs, troubles
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.task_queries import TaskQuerySet
@@ -33,7 +34,8 @@ class Standing(NamedTuple):
 
     ``ages`` are the live leases by band. ``stale_safe`` is the number of stale leases of idempotent tasks. The moments
     are those since which the oldest task, question and result wait, None without one. ``scanned_at`` and ``scan`` are
-    the time and JSON text of the scheduler's newest pass, None without one.
+    the time and JSON text of the scheduler's newest pass, None without one. ``failing`` counts the callbacks that keep
+    failing, ``unserved`` the agents with late queues.
     """
 
     ages: Sequence[int]
@@ -43,6 +45,8 @@ class Standing(NamedTuple):
     pending: int
     given_up: int
     quiet: int
+    unserved: int
+    failing: int
     paused_with_work: int
     waits_since: datetime | None
     asks_since: datetime | None
@@ -84,6 +88,7 @@ def read(
     Leases are counted exactly. Every other number stops at one more than ``most``.
     """
     live = [Lease.objects.aged(now, least, below) for least, below in bands]
+    failing = [Counted.up_to(most, part) for part in troubles.failing_callbacks(now)]
     scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
     numbers = _read(
         username,
@@ -94,6 +99,8 @@ def read(
         Counted.up_to(most, Result.objects.pending()),
         Counted.up_to(most, PushDelivery.objects.given_up()),
         Counted.up_to(most, backlogs.quiet(quiet_before)),
+        Counted.up_to(most, troubles.late_queues(now)),
+        failing[0] + failing[1],
         Counted.up_to(most, backlogs.paused_with_work()),
         Subquery(backlogs.oldest_waiting()),
         Subquery(backlogs.oldest_asking()),
@@ -113,6 +120,6 @@ def savings(username: str, entries: ReplayEntryQuerySet, waiting: TaskQuerySet, 
     return Savings(*(number or 0 for number in _read(username, *counted)))
 
 
-def _read(username: str, *figures: Subquery) -> tuple[Any, ...]:
+def _read(username: str, *figures: Subquery | Combinable) -> tuple[Any, ...]:
     (numbers,) = User.objects.filter(username=username).values_list(*figures)
     return tuple(numbers)

@@ -47,7 +47,7 @@ def scanned(*, ago=timedelta(0), **data):
 
 @pytest.mark.parametrize(
     ("ago", "words"),
-    [(38 * timedelta(minutes=1), "has not called for 38 m; 2 queued"), (None, "has never called; 2 queued")],
+    [(38 * timedelta(minutes=1), "no contact for 38 min · 2 queued"), (None, "never connected · 2 queued")],
     ids=["38 minutes ago", "never"],
 )
 def test_a_quiet_agent_with_work_needs_a_decision(ana, alice, bob, ago, words):
@@ -76,7 +76,7 @@ def test_leased_tasks_of_a_quiet_agent_count_as_work(ana, alice, bob):
     factories.leased_task(alice, bob)
     called(bob, ago=HOUR)
 
-    assert decisions(ana) == [("bob@local", "has not called for 1 h; 1 leased", "/ops/agents/bob@local/")]
+    assert decisions(ana) == [("bob@local", "no contact for 1 h · 1 leased", "/ops/agents/bob@local/")]
 
 
 def test_quiet_agents_after_the_third_are_summed_up(ana, alice):
@@ -125,7 +125,7 @@ def test_a_paused_agent_with_work_needs_a_decision(ana, alice, bob):
 
     factories.sent_task(alice, bob)
 
-    assert decisions(ana) == [("bob@local", "is paused; 1 queued", "/ops/agents/bob@local/")]
+    assert decisions(ana) == [("bob@local", "paused · 1 queued", "/ops/agents/bob@local/")]
 
 
 def test_disabled_callbacks_need_a_decision_and_are_counted(ana, alice, bob):
@@ -142,13 +142,13 @@ def test_disabled_callbacks_need_a_decision_and_are_counted(ana, alice, bob):
 def test_a_scheduler_that_is_on_but_idle_or_failing_is_reported(ana, settings):
     assert decisions(ana) == [], "it is off"
     settings.A2A_AUTO_RETRY = {**settings.A2A_AUTO_RETRY, "SCHEDULER": "1"}
-    assert [text for _, text, _ in decisions(ana)] == ["is on, and its last pass was never"]
+    assert [text for _, text, _ in decisions(ana)] == ["on, but no run yet"]
 
     scanned()
     assert decisions(ana) == []
 
     scanned(error="database is gone")
-    assert [text for _, text, _ in decisions(ana)] == ["failed in its last pass: database is gone"]
+    assert [text for _, text, _ in decisions(ana)] == ["last run failed: database is gone"]
 
 
 def test_a_stopped_task_cluster_is_reported(ana, alice, bob):
@@ -160,8 +160,8 @@ def test_a_stopped_task_cluster_is_reported(ana, alice, bob):
     RollUp.objects.create(minute=rollup.floor(timezone.now() - HOUR), last_result=0)
 
     ((subject, text, _),) = decisions(ana)
-    assert subject == "The task cluster"
-    assert "stand still" in text
+    assert subject == "Background worker"
+    assert "stopped at" in text
     page = ana.get("/ops/")
     assert "The roll-ups end at" in page.text
     assert page.context["trend"].last.results == 1, "the result is read from its row"
@@ -173,5 +173,5 @@ def test_decisions_are_ordered_by_urgency_and_counted(ana, alice, bob):
 
     page = ana.get("/ops/")
 
-    assert [one.subject for one in page.context["findings"].decisions] == ["1 lease", "bob@local"]
+    assert [one.subject for one in page.context["findings"].decisions] == ["1 stale lease", "bob@local"]
     assert "Needs a decision (2)" in page.text

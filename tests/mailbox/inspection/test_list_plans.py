@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.inspection import backlogs, gauges, search
+from mailbox.inspection import backlogs, gauges, search, troubles
 from mailbox.inspection.search import Moment
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.verbs.upkeep import rollups
@@ -217,6 +217,25 @@ def test_the_backlog_of_agents_is_counted_by_index(at):
     assert "Seq Scan on mailbox_task" not in plan
 
 
+def test_late_queues_are_found_by_index(at):
+    assert_uses(troubles.late_queues(at.now), "task_lease_order", "mailbox_task")
+
+
+def test_callbacks_that_keep_failing_are_found_by_index(at):
+    pending, telling = troubles.failing_callbacks(at.now)
+
+    assert re.search("push_due|push_by_state", plan_of(pending))
+    assert "push_telling" in plan_of(telling)
+
+
+def test_error_spikes_are_found_by_roll_ups_in_one_query(at):
+    with CaptureQueriesContext(connection) as made:
+        troubles.error_shares(at.now)
+
+    assert len(made) == 1
+    assert_no_walk(made)
+
+
 def test_open_questions_are_counted_by_index(at):
     plan = plan_of(backlogs.with_questions(Agent.objects.filter(display="rare@local")))
 
@@ -242,6 +261,10 @@ def test_the_numbers_for_monitoring_take_few_queries_and_no_walk_through_a_table
     assert len(found.queues) == 6
     assert min(found.queued, found.leased, found.interrupted) >= ROWS / 100
     assert len(made) == gauges.QUERIES
+    assert_no_walk(made)
+
+
+def assert_no_walk(made):
     for query in made:
         with connection.cursor() as cursor:
             cursor.execute(f"EXPLAIN {'QUERY PLAN ' if connection.vendor == 'sqlite' else ''}{query['sql']}")
