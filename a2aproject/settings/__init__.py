@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from a2aproject.settings.alerts import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.api_document import spectacular_settings
 from a2aproject.settings.attention import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)

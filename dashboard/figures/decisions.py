@@ -30,9 +30,11 @@ AGENTS_NAMED = 3  # of each kind of trouble; a link leads to the others
 class Decision:
     """A decision about ``subject``, which links to ``url``; ``text`` is its problem.
 
-    ``count`` is the number of things that it stands for. ``also`` are further links as (words, address).
+    ``key`` names it as long as it waits. ``count`` is the number of things that it stands for. ``also`` are further
+    links as (words, address).
     """
 
+    key: str
     subject: str
     text: str
     url: str
@@ -50,9 +52,12 @@ class Findings:
         return sum(decision.count for decision in self.decisions)
 
 
-def find(standing: OverviewFigures, figures: Figures, now: datetime) -> Findings:
-    """Return all that a person may have to decide, the most urgent first."""
-    agents = _named(standing, now)
+def find(standing: OverviewFigures, figures: Figures, now: datetime, *, named: int = AGENTS_NAMED) -> Findings:
+    """Return all that a person may have to decide, the most urgent first.
+
+    ``named`` agents of each kind of trouble have a decision of their own; one decision stands for the others.
+    """
+    agents = _named(standing, now, named)
     decisions: list[Decision] = []
     calm: list[str] = []
     for words, found in (
@@ -60,7 +65,7 @@ def find(standing: OverviewFigures, figures: Figures, now: datetime) -> Findings
         (f"No lease older than {_span(thresholds.stale_after())}", _leases(standing)),
         ("All agents with work are polling", _quiet(standing, agents, now)),
         (f"No task queued for over {_span(settings.A2A_ATTENTION_QUEUED)}", _unserved(standing, agents, now)),
-        ("No error spike", _errors(figures, now)),
+        ("No error spike", _errors(figures, now, named)),
         ("No callback failing", _callbacks(standing)),
         ("No paused agent has tasks waiting", _paused(standing, agents)),
         ("Retry scheduler on schedule", _scheduler(standing, now)),
@@ -76,7 +81,7 @@ def _cluster(figures: Figures, now: datetime) -> Iterator[Decision]:
     if figures.is_late(now) and figures.through:
         since = timezone.localtime(figures.through)
         text = f"stopped at {since:%Y-%m-%d %H:%M}: no roll-ups, expiry, callbacks or retries"
-        yield Decision(subject="Background worker", text=text, url=reverse("ops:health"))
+        yield Decision(key="cluster", subject="Background worker", text=text, url=reverse("ops:health"))
 
 
 def _leases(standing: OverviewFigures) -> Iterator[Decision]:
@@ -89,16 +94,16 @@ def _leases(standing: OverviewFigures) -> Iterator[Decision]:
             need = "needs" if unsafe == 1 else "need"
             also.append((f"{grouped(unsafe)} {need} review", f"{url}&safety=unsafe"))
         text = f"(over {_span(thresholds.stale_after())})"
-        yield Decision(subject=_many(stale, "stale lease"), text=text, url=url, count=stale, also=also)
+        yield Decision(key="leases", subject=_many(stale, "stale lease"), text=text, url=url, count=stale, also=also)
 
 
-def _named(standing: OverviewFigures, now: datetime) -> Sequence[Any]:
+def _named(standing: OverviewFigures, now: datetime, most: int) -> Sequence[Any]:
     """Return the busiest agents in trouble, with backlog and signs. If all is calm, make no query."""
     if not standing.quiet and not standing.unserved and not standing.paused:
         return []
     before, late = thresholds.quiet_before(now), thresholds.unserved_before(now)
     named = backlogs.first_of_each(
-        AGENTS_NAMED, backlogs.quiet(before), backlogs.unserved(late, before), backlogs.paused_with_work()
+        most, backlogs.quiet(before), backlogs.unserved(late, before), backlogs.paused_with_work()
     )
     known = backlogs.with_oldest(backlogs.with_signs(backlogs.with_backlog(named), before))
     return list(backlogs.busiest_first(backlogs.with_pace(backlogs.with_unserved(known, late), late)))
@@ -109,8 +114,9 @@ def _quiet(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> I
     for agent in quiet:
         called_at = agent.last_called_at()
         since = f"no contact for {_span(now - called_at)}" if called_at else "never connected"
-        yield Decision(subject=agent.display, text=f"{since} · {_work(agent)}", url=_page(agent))
-    yield from _more(standing.quiet.value - len(quiet), "with work not polling", "state=quiet")
+        text = f"{since} · {_work(agent)}"
+        yield Decision(key=f"quiet:{agent.display}", subject=agent.display, text=text, url=_page(agent))
+    yield from _more(standing.quiet.value - len(quiet), "with work not polling", "quiet")
 
 
 def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
@@ -119,31 +125,39 @@ def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -
         pace = "falling behind" if agent.takes_work else "not picking up tasks"
         text = f"{pace}: oldest queued {_span(now - agent.waits_since)} · {_work(agent)}"
         url = f"{reverse('ops:tasks')}?state=queued&q=to:{quote(agent.display)}"
-        yield Decision(subject=agent.display, text=text, url=_page(agent), also=[("Queue", url)])
-    yield from _more(standing.unserved.value - len(unserved), "with a late queue", "state=unserved")
+        yield Decision(
+            key=f"unserved:{agent.display}",
+            subject=agent.display,
+            text=text,
+            url=_page(agent),
+            also=[("Queue", url)],
+        )
+    yield from _more(standing.unserved.value - len(unserved), "with a late queue", "unserved")
 
 
-def _errors(figures: Figures, now: datetime) -> Iterator[Decision]:
+def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
     if not any(point.error for point in figures.hub):
         return
     found = troubles.error_shares(now)
-    for share in found[:AGENTS_NAMED]:
+    for share in found[:most]:
         url = f"{reverse('ops:results')}?status=error&{charts.posted(share.since)}"
         span = f"in the last {_span(floor(now) - share.since)}"
         text = f"{share.percent} % errors {span}: {grouped(share.errors)} of {_many(share.results, 'result')}"
         if share.agent:
             url = f"{url}&q=to:{quote(share.agent)}"
-        yield Decision(subject=share.agent or "Whole hub", text=text, url=url)
-    if more := found[AGENTS_NAMED:]:
+        key = f"errors:{share.agent or 'hub'}"
+        yield Decision(key=key, subject=share.agent or "Whole hub", text=text, url=url)
+    if more := found[most:]:
         url = f"{reverse('ops:results')}?status=error&{charts.posted(min(share.since for share in more))}"
-        yield Decision(subject=_many(len(more), "more agent"), text="with an error spike", url=url, count=len(more))
+        yield _rest("errors", len(more), "with an error spike", url)
 
 
 def _paused(standing: OverviewFigures, agents: Sequence[Any]) -> Iterator[Decision]:
     paused = [agent for agent in agents if agent.paused_at]
     for agent in paused:
-        yield Decision(subject=agent.display, text=f"paused · {_work(agent)}", url=_page(agent))
-    yield from _more(standing.paused.value - len(paused), "paused with tasks waiting", "state=paused")
+        text = f"paused · {_work(agent)}"
+        yield Decision(key=f"paused:{agent.display}", subject=agent.display, text=text, url=_page(agent))
+    yield from _more(standing.paused.value - len(paused), "paused with tasks waiting", "paused")
 
 
 def _callbacks(standing: OverviewFigures) -> Iterator[Decision]:
@@ -153,6 +167,7 @@ def _callbacks(standing: OverviewFigures) -> Iterator[Decision]:
     ):
         if number:
             yield Decision(
+                key=f"callbacks:{state}",
                 subject=f"{number} callback{'' if number.value == 1 else 's'}",
                 text=text,
                 url=f"{reverse('ops:deliveries')}?state={state}",
@@ -167,17 +182,20 @@ def _scheduler(standing: OverviewFigures, now: datetime) -> Iterator[Decision]:
     url = reverse("ops:scheduler")
     if standing.scan.get("error"):
         text = f"last run failed: {str(standing.scan['error'])[:120]}"
-        yield Decision(subject="Retry scheduler", text=text, url=url)
+        yield Decision(key="scheduler:failed", subject="Retry scheduler", text=text, url=url)
     if standing.scanned_at is None or now - standing.scanned_at > 3 * wanted.interval:
         last = f"last run {_span(now - standing.scanned_at)} ago" if standing.scanned_at else "no run yet"
-        yield Decision(subject="Retry scheduler", text=f"on, but {last}", url=url)
+        yield Decision(key="scheduler:late", subject="Retry scheduler", text=f"on, but {last}", url=url)
 
 
-def _more(number: int, what: str, query: str) -> Iterator[Decision]:
+def _more(number: int, what: str, state: str) -> Iterator[Decision]:
     """Return the decision about the agents beyond those that are named. Its link leads to the list of all."""
     if number > 0:
-        url = f"{reverse('ops:agents')}?{query}"
-        yield Decision(subject=_many(number, "more agent"), text=what, url=url, count=number)
+        yield _rest(state, number, what, f"{reverse('ops:agents')}?state={state}")
+
+
+def _rest(kind: str, number: int, what: str, url: str) -> Decision:
+    return Decision(key=f"{kind}:more", subject=_many(number, "more agent"), text=what, url=url, count=number)
 
 
 def _work(agent: Any) -> str:

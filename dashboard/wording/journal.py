@@ -35,6 +35,7 @@ ACT = {
     Kind.QUOTA_CHANGED: "changed a quota",
     Kind.REFUSALS_REPEATED: "refused again and again",
     Kind.SWEEP_FAILED: "a step of the sweep failed",
+    Kind.ALERT_SENT: "alert sent",
     Kind.CAPABILITY_CHECK: "capability checked",
     Kind.AGENT_OPENED: "opened to anyone",
     Kind.AGENT_CLOSED: "closed to callers without a key",

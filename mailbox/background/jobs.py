@@ -12,7 +12,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from mailbox.database import timetable
-from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
+from mailbox.database.timetable import ALERT_JOB, RETRY_JOB, SWEEP_JOB
 from mailbox.gate import audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.own_agents import SCHEDULER
@@ -24,7 +24,7 @@ from mailbox.verbs.repairs.auto_retry import (
     scheduler_agent,
     scheduler_locked,
 )
-from mailbox.verbs.upkeep import passes, sweep
+from mailbox.verbs.upkeep import alerts, passes, sweep
 from mailbox.words import advice
 
 ALWAYS = (SWEEP_JOB,)  # run every minute, the shortest interval of the cluster
@@ -40,6 +40,8 @@ def register() -> None:
     minutes = dict.fromkeys(ALWAYS, 1)
     if wanted.policy.enabled:
         minutes[RETRY_JOB] = wanted.interval // timedelta(minutes=1)
+    if alerts.channels():
+        minutes[ALERT_JOB] = 1
     with scheduler_locked():
         timetable.keep(minutes)
 

@@ -14,8 +14,9 @@ from django_q.models import OrmQ, Schedule
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
 SWEEP_JOB = "mailbox.background.jobs.sweep_pass"
+ALERT_JOB = "dashboard.alerts.alert_pass"
 # The names of our jobs begin so. The last is of an earlier version, which may run beside this version.
-OURS = ("mailbox.background.jobs.", "mailbox.schedule.")
+OURS = ("mailbox.background.jobs.", "dashboard.alerts.", "mailbox.schedule.")
 
 WAITING_COUNTED = 1000
 

@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox.database import timetable, vitals
-from mailbox.inspection import access_health, seals, trouble_health, waiting_health
+from mailbox.inspection import access_health, alert_health, seals, trouble_health, waiting_health
 from mailbox.inspection.cluster import SILENT_AFTER, Cluster
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
@@ -29,7 +29,7 @@ JOBS_MANY = 100
 DEAD_MANY = 100_000
 TRANSACTIONS_FEW = 500_000_000
 
-_SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN|DATABASE_URL")
+_SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN|DATABASE_URL|EMAIL_URL|ALERT_URL")
 _INTERNAL = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itself
 _VALUE_SHOWN = 100
 Found = TypeVar("Found")
@@ -88,6 +88,7 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     if connection.vendor == "postgresql":
         yield "Journal rights", _rights
     yield "Roll-ups", _roll_ups
+    yield "Alerts", alert_health.channels
     yield "Hub's own agents", access_health.hub_agents
     yield "API keys", access_health.api_keys
     yield "Waiting requests", waiting_health.seats

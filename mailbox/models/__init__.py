@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from mailbox.models.agent import Agent
+from mailbox.models.alert import Alert
 from mailbox.models.api_key import ApiKey
 from mailbox.models.artifact import Artifact
 from mailbox.models.audit import AuditEvent
@@ -25,6 +26,7 @@ from mailbox.models.task import Task
 
 __all__ = [
     "Agent",
+    "Alert",
     "ApiKey",
     "Artifact",
     "AuditEvent",

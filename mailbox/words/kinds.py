@@ -82,6 +82,7 @@ class Kind(StrEnum):
     REPAIR_PLAN_APPLIED = "a2a_repair_plan_applied"
     REPAIR_PLAN_DISCARDED = "a2a_repair_plan_discarded"
     SWEEP_FAILED = "a2a_sweep_failed"
+    ALERT_SENT = "a2a_alert_sent"
     AUTO_RETRY_SCAN = "a2a_auto_retry_scheduler_scan"
 
 

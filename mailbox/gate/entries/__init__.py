@@ -49,7 +49,7 @@ from mailbox.gate.entries.agents import (
     tool_removed,
     tools_imported,
 )
-from mailbox.gate.entries.hub import erased, hub_backed_up, hub_restored, secrets_resealed
+from mailbox.gate.entries.hub import alert_sent, erased, hub_backed_up, hub_restored, secrets_resealed
 from mailbox.gate.entries.people import (
     person_added,
     person_changed,
@@ -91,6 +91,7 @@ __all__ = [
     "agent_reclaimed",
     "agent_registered",
     "agent_resumed",
+    "alert_sent",
     "authentication_failed",
     "auto_retry_scan",
     "capability_check",

@@ -56,3 +56,14 @@ class SecretsResealedData(TypedDict):
 def secrets_resealed(resealed: int, unreadable: int) -> Entry[SecretsResealedData]:
     """Record that the stored secrets were encrypted again under the newest secret of the hub."""
     return Entry(Kind.SECRETS_RESEALED, SecretsResealedData(resealed=resealed, unreadable=unreadable))
+
+
+class AlertSentData(TypedDict):
+    subjects: Annotated[list[str], "the decisions that were reported, in words"]
+    ended: Annotated[list[str], "the decisions that were reported before and no longer wait, in words"]
+    to: Annotated[list[str], "the channels that took the alert: webhook, mail"]
+
+
+def alert_sent(subjects: Sequence[str], *, ended: Sequence[str], to: Sequence[str]) -> Entry[AlertSentData]:
+    """Record that decisions were reported to people outside the dashboard. A test alert has no decisions."""
+    return Entry(Kind.ALERT_SENT, AlertSentData(subjects=list(subjects), ended=list(ended), to=list(to)))

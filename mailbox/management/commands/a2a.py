@@ -10,6 +10,7 @@ from django.db import InterfaceError, OperationalError, ProgrammingError, connec
 
 from mailbox.management.cli import (
     agents,
+    alerts,
     ask,
     backups,
     conversation,
@@ -53,6 +54,7 @@ GROUPS = (
     backups,
     erasing,
     secrets,
+    alerts,
     ask,
     remote,
 )

@@ -52,6 +52,16 @@ def test_earlier_secrets_come_from_the_environment_and_then_from_the_hub_s_file(
     assert read("SECRET_KEY_FALLBACKS", SECRET_KEY_FALLBACKS="first,second") == [["first", "second", "third"]]
 
 
+def test_the_server_of_mail_is_read_from_its_url(read):
+    names = ("EMAIL_HOST", "EMAIL_PORT", "EMAIL_HOST_USER", "EMAIL_HOST_PASSWORD", "EMAIL_USE_TLS", "EMAIL_USE_SSL")
+
+    assert read(*names, EMAIL_URL="smtp+tls://ana%40example.org:s%3Acret@mail.example.org:587") == [
+        *("mail.example.org", 587, "ana@example.org", "s:cret"),
+        *(True, False),
+    ]
+    assert read(*names, EMAIL_URL="smtp://localhost") == ["localhost", 25, "", "", False, False]
+
+
 def test_the_seal_key_is_made_once_and_kept_private(read, tmp_path):
     first, second = read("A2A_SEAL_KEY"), read("A2A_SEAL_KEY")
 
@@ -165,6 +175,13 @@ def test_replay_statuses_are_read_in_any_case_and_with_spaces(read):
         ("LOG_FORMAT", "xml", "LOG_FORMAT is 'xml': it must be one of TEXT, JSON."),
         ("A2A_METRICS_TOKEN", "short", "A2A_METRICS_TOKEN must have at least 16 characters."),
         ("A2A_METRICS_ALLOW", "here", "A2A_METRICS_ALLOW is 'here': it must list addresses and networks"),
+        ("A2A_ALERT_FORMAT", "teams", "A2A_ALERT_FORMAT is 'teams': it must be one of JSON, SLACK."),
+        ("A2A_ALERT_MAIL", "ana@example.org", "A2A_ALERT_MAIL needs EMAIL_URL, the server that takes the mail."),
+        ("A2A_ALERT_MAIL_FROM", "hub", "A2A_ALERT_MAIL and A2A_ALERT_MAIL_FROM must be mail addresses; 'hub' is none."),
+        *(
+            ("EMAIL_URL", value, "EMAIL_URL must be a URL with one of smtp, smtp+tls, smtp+ssl and a host.")
+            for value in ("mail.example.org", "https://mail.example.org", "smtp://")
+        ),
         ("LOG_LEVEL", "loud", "LOG_LEVEL is 'loud': it must be one of DEBUG, INFO, WARNING, ERROR, CRITICAL."),
         *(
             ("A2A_REPLAY_STATUSES", value, "it must list one or more of ok, partial, error, separated by commas.")

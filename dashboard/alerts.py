@@ -1,0 +1,45 @@
+"""The job that reports long-waiting decisions of the overview to people outside the dashboard."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from dashboard.figures import decisions
+from dashboard.figures.standing import OverviewFigures
+from mailbox.database.timetable import ALERT_JOB
+from mailbox.gate.callers import Caller
+from mailbox.gate.own_agents import SCHEDULER
+from mailbox.inspection import series
+from mailbox.models import AuditEvent
+from mailbox.verbs.upkeep import alerts, passes
+from mailbox.verbs.upkeep.alerts import Concern
+
+AGENTS_NAMED = 50  # of each kind of trouble: more than the overview, so that a name seldom leaves the named ones
+
+
+def alert_pass() -> None:
+    """Note the decisions that wait now, and report those that wait too long. Raises `AlertError`."""
+    now = timezone.now()
+    scheduler = Caller(
+        name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True, request_id=f"pass:{uuid.uuid4()}"
+    )
+    with passes.recorded(ALERT_JOB):
+        alerts.note(_concerns(now), now)
+        alerts.report(scheduler, now)
+
+
+def _concerns(now: datetime) -> Iterator[Concern]:
+    """Return the decisions of the overview. A hub without people has none, since nobody could take them."""
+    person = User.objects.order_by("pk").first()
+    if person is None:
+        return
+    figures = series.read(now, start=now - timedelta(hours=1), runs_from=now, sampled=False)
+    for one in decisions.find(
+        OverviewFigures.read(person.get_username(), now), figures, now, named=AGENTS_NAMED
+    ).decisions:
+        yield Concern(key=one.key, subject=one.subject, text=one.text, path=one.url)
