@@ -185,7 +185,7 @@ class ArtifactAdmin(SpokenAdmin):
         return search.artifacts(text, at)
 
     def page_of(self, row: Artifact) -> str:
-        return f"{reverse('ops:task', args=[row.task.uuid])}#artifacts"
+        return f"{reverse('ops:task', args=[row.task.uuid])}#conversation"
 
 
 @admin.register(Result)

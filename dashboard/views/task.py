@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -12,8 +12,10 @@ from django.utils.decorators import method_decorator
 from django.utils.functional import SimpleLazyObject
 
 from dashboard.base.page import DashboardView
+from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
-from dashboard.wording import commands, conversation, payload, task_story
+from dashboard.wording import commands, conversation, payload, stream, task_story
+from dashboard.wording.conversation import ArtifactList, Talk
 from dashboard.wording.journal import in_words
 from mailbox.gate import actions
 from mailbox.gate.own_agents import OPERATORS
@@ -44,16 +46,22 @@ class TaskDetailPage(DashboardView):
         now_so = self._now(task, lease)
         before = _number(request.GET.get("before", ""))
         asked = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
+        timings = task_story.attempts(task, attempts, self.now)
+        talk = SimpleLazyObject(lambda: _talk(task, asked, before))
+        made = SimpleLazyObject(lambda: conversation.made(task) if task.has_artifacts else NOTHING_MADE)
+        life = [act for act in reversed(acts) if act.is_life]
+        hides = Preferences.of(request).hide_payloads
         context = {
             **now_so,
-            "talk": SimpleLazyObject(lambda: conversation.talk(task, asked, before=before)),
-            "made": SimpleLazyObject(lambda: conversation.made(task)),
+            "talk": talk,
+            "made": made,
+            "stream": SimpleLazyObject(lambda: stream.entries(talk, made, timings, acts, is_back=before is not None)),
             "is_back": before is not None,
             "task": task,
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
-            "attempts": task_story.attempts(task, attempts, self.now),
-            "cards": task_story.cards([act for act in reversed(acts) if act.is_life]),
+            "attempts": timings,
+            "cards": SimpleLazyObject(lambda: task_story.cards(life if hides else stream.quoted(life, talk))),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": about.next_cursor is not None,
             **self._carried(task),
@@ -124,7 +132,12 @@ class TaskDetailPage(DashboardView):
         return Moment(now=self.now, stale_after=thresholds.stale_after())
 
 
+NOTHING_SAID, NOTHING_MADE = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
+
+
+def _talk(task: Task, asked: Collection[int], before: int | None) -> Talk:
+    return conversation.talk(task, asked, before=before) if task.has_messages else NOTHING_SAID
 
 
 def _relatives(context: Mapping[str, Any]) -> object:

@@ -14,6 +14,7 @@ from mailbox.inspection.artifacts import Produced
 from mailbox.models import Agent, Message, Task
 from mailbox.words import content
 
+OPENING = 300  # characters of a message in the history
 SAID, MADE = 30, 20  # messages and artifacts of a page
 MESSAGE_SHOWN = 2_000  # characters of a message, and of what stands beside an artifact
 READ = 4 * payload.SHOWN  # characters of JSON
@@ -42,6 +43,11 @@ class Saying:
     def whole(self) -> str:
         """The name of the whole message among the task's parts."""
         return f"message-{self.seq}"
+
+    @property
+    def opening(self) -> str:
+        """The beginning of its text; "" for a message of files alone."""
+        return next((part.text[:OPENING] for part in self.parts if part.text), "")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +86,11 @@ class Shown:
     @property
     def title(self) -> str:
         return self.name or self.artifact.artifact_id
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is short enough to be open at first."""
+        return sum(len(part.text or "") for part in self.parts) <= MESSAGE_SHOWN
 
     @property
     def whole(self) -> str:

@@ -24,6 +24,7 @@ from mailbox.words.conversation import PROGRESS
 SHOWN = 64 * 1024  # characters of a task's payload, and of its result's; a link leads to the rest
 BLOCKS_SHOWN = 50
 OPEN = 4_000  # characters of a text that is open at first
+BRIEF, LINES = 1_000, 16  # characters and lines of words that are open at first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,17 @@ class Part:
     def is_long(self) -> bool:
         """Whether its text is folded at first."""
         return len(self.text or "") > OPEN
+
+    @property
+    def is_words(self) -> bool:
+        """Whether it is a plain text, which reads as running words."""
+        return self.title in ("Text", "Intent")
+
+    @property
+    def is_long_for_words(self) -> bool:
+        """Whether these words are folded at first among others."""
+        text = self.text or ""
+        return len(text) > BRIEF or text.count("\n") >= LINES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +146,7 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
             title, text = "JSON", pretty(block["value"])
         case kind if kind == PROGRESS:
             share = math.floor(round(block["value"] * 100, 6))
-            text = f"{share} %: {block['note']}" if block["note"] else f"{share} %"
+            text = ": ".join(filter(None, [f"{share} %" if share or not block["note"] else "", block["note"]]))
             return Part(name=name, title="Progress", text=text, size=len(text), share=share)
         case "resource_link":
             title, text = f"Link: {block['name']}", str(block["uri"])

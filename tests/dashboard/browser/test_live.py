@@ -59,7 +59,7 @@ def test_a_long_table_updates_in_place_and_adds_no_rows_by_itself(browse, alice,
 
 def test_a_conversation_grows_and_an_open_artifact_stays_open(browse, alice, bob):
     lease = factories.leased_task(alice, bob)
-    talking.made(bob, lease.task, "the first offer")
+    talking.made(bob, lease.task, "the first offer " * 200)
     talking.told(bob, lease.task, "one")
     page = browse("ana", live=5)
     page.goto(f"/ops/tasks/{lease.task.uuid}/")
@@ -67,12 +67,12 @@ def test_a_conversation_grows_and_an_open_artifact_stays_open(browse, alice, bob
 
     page.evaluate(TICK)
     page.locator(".words", has_text="two").wait_for()
-    page.locator(".artifact summary").click()
+    page.locator(".artifact > summary").click()
     talking.told(bob, lease.task, "three")
     page.evaluate(TICK)
 
     page.locator(".words", has_text="three").wait_for()
-    assert page.locator(".artifact pre").is_visible()
+    assert page.locator(".artifact").get_attribute("open") is not None
     assert page.evaluate("document.activeElement.matches('.artifact summary')")
 
 

@@ -44,7 +44,7 @@ def test_the_answer_of_a_task_sent_by_hand_appears_by_itself(browse, status):
     page = browse("ana", live=5)
     page.goto("/ops/send/?recipient=scraper@local&intent_text=look+at+INC-4412")
     page.click("main [data-submit]")
-    page.get_by_text("The result will appear here.").wait_for()
+    page.get_by_text("The result will appear here.").first.wait_for()
     loaded = page.evaluate("performance.timeOrigin")
     (lease,) = leasing.lease_tasks(scene["scraper"])
     answer = {"content": [talking.block("all is well")]} if status == "ok" else {"error_message": "no such incident"}

@@ -77,7 +77,7 @@ def test_each_kind_of_content_block_is_shown_in_its_own_way(ana, alice, bob):
 
     text = ana.get(path_of(task)).text
 
-    assert "first line\n  second &lt;b&gt;line&lt;/b&gt;</pre>" in text
+    assert "first line\n  second &lt;b&gt;line&lt;/b&gt;</bdi></p>" in text
     assert f"&quot;total&quot;: {2**60},\n  &quot;price&quot;: 12.5," in text
     assert "Image: image/png" in text
     assert "20 bytes" in squeezed(text)
