@@ -19,6 +19,7 @@ from mailbox.inspection.search import Moment
 from mailbox.words.errors import InvalidRequestError
 
 ROWS = 50
+ALL = "all"  # the tab with all rows
 
 
 class ListPage(DashboardView):
@@ -35,27 +36,31 @@ class ListPage(DashboardView):
     columns: ClassVar[Mapping[str, Any]]
     parameters: ClassVar[Mapping[str, tuple[str, str]]] = {}
     tab: ClassVar[str] = ""
+    default: ClassVar[str] = ""
 
     @property
     def query(self) -> str:
-        """The text of the search box: the query of the address, with the parameters that other pages link with."""
+        """The query that selects the rows, as the search box shows it.
+
+        It is the query of the address with the parameters that other pages link with. The parameter of the tabs
+        replaces what the query asks of the tabs' key; `ALL` only removes it.
+        """
         asked = self.request.GET
         terms = [
             search.term(key, f"{sign}{value.strip()}")
             for name, (key, sign) in self.parameters.items()
             if (value := asked.get(name, "")).strip()
         ]
-        return " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
+        query = " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
+        if not self.tab or not (tab := asked.get(self.tab, self.default if not query and "q" not in asked else "")):
+            return query
+        query = search.without(query, self.tab)
+        return query if tab == ALL else f"{query} {search.term(self.tab, tab)}".strip()
 
     @property
     def chosen(self) -> str:
-        """The chosen tab, empty for all rows."""
-        return self.request.GET.get(self.tab, "") if self.tab else ""
-
-    @property
-    def whole(self) -> str:
-        """The query that selects the rows: `query` and the tab."""
-        return f"{self.query} {search.term(self.tab, self.chosen)}".strip() if self.chosen else self.query
+        """The chosen tab: the one value that the query asks of its key, else empty."""
+        return search.chosen(self.query, self.tab) if self.tab else ""
 
     def found(self, text: str) -> QuerySet[Any]:
         """Return the rows that match the query ``text``; raise `InvalidRequestError`."""
@@ -81,10 +86,10 @@ class ListPage(DashboardView):
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
-            return export.stream(self.exported(self.found(self.whole)), self.columns, form, self.name)
+            return export.stream(self.exported(self.found(self.query)), self.columns, form, self.name)
         problem = ""
         try:
-            found = self.found(self.whole)
+            found = self.found(self.query)
         except InvalidRequestError as error:
             problem = error.fields.get("q", error.message)
             found = self.found("").none()
@@ -106,7 +111,7 @@ class ListPage(DashboardView):
             "filters": request.GET,
             "tab": self.tab,
             "chosen": self.chosen,
-            "is_filtered": any(value for name, value in request.GET.items() if name != "cursor"),
+            "is_filtered": self.query not in ("", self.default and search.term(self.tab, self.default)),
             "name": self.name,
             **self.besides(page),
         }

@@ -1,52 +1,120 @@
 from __future__ import annotations
 
-from django.contrib import messages
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.http import urlencode
 
 from dashboard.base.page import DashboardView
-from mailbox.inspection import lookup
-from mailbox.inspection.lookup import CompactedTask, Found
-from mailbox.inspection.search import LONGEST
-from mailbox.models import Agent, AuditEvent, Lease, RepairPlan, Task
+from dashboard.wording import journal
+from mailbox.inspection import lookup, search
+from mailbox.inspection.lookup import CompactedTask, Found, TasksWith
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
+from mailbox.words.errors import InvalidRequestError
+
+# The lists that a query goes to: the first one that knows all its keys.
+LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
+    ("tasks", search.TASK_KEYS),
+    ("leases", search.LEASE_KEYS),
+    ("results", search.RESULT_KEYS),
+    ("audit", search.EVENT_KEYS),
+    ("agents", search.AGENT_KEYS),
+    ("deliveries", search.DELIVERY_KEYS),
+    ("idempotency", search.REPLAY_KEYS),
+    ("plans", search.PLAN_KEYS),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Something that a name may mean. ``about`` tells it from others of its kind; "" if there is no more to say."""
+
+    kind: str
+    name: str
+    url: str
+    about: str = ""
 
 
 class Go(DashboardView):
-    """The search box of the header. It redirects to the named object, or else to the tasks that match the query."""
+    """The search box of the header. It redirects to what is named, or else to a list with the text as its query."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("id", "").strip()
-        if not text:
-            return HttpResponseRedirect(reverse("ops:tasks"))
-        found = lookup.find(text)
-        if page := _page_of(found):
-            if other := lookup.namesake(text, found):
-                name = f"{'Repair' if isinstance(other, RepairPlan) else 'Journal'} #{other.pk}"
-                link = format_html('<a href="{}">{}</a>', _page_of(other), name)
-                messages.info(request, format_html("There is something else of that number: {}.", link))
-            return HttpResponseRedirect(page)
-        tasks = f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
-        if ":" in text:
-            return HttpResponseRedirect(tasks)
-        return self.page("ops/not_found.html", {"sought": text[:LONGEST], "tasks": tasks}, status=404)
+        found = [candidate(one) for one in lookup.find(text)]
+        if len(found) == 1:
+            return HttpResponseRedirect(found[0].url)
+        if not found and not lookup.is_id(text):
+            return HttpResponseRedirect(list_of(text))
+        context = {"sought": text[: search.LONGEST], "found": found, "tasks": list_of(text)}
+        return self.page("ops/go.html", context, status=200 if found else 404)
 
 
-def _page_of(found: Found | None) -> str:
-    match found:
-        case Task():
-            return reverse("ops:task", args=[found.uuid])
-        case Lease():
-            return reverse("ops:lease", args=[found.lease_id])
-        case CompactedTask():
-            route, named = ("lease", found.lease_id) if found.lease_id else ("task", found.task_id)
-            return reverse(f"ops:{route}", args=[named])
-        case AuditEvent():
-            return reverse("ops:audit-event", args=[found.pk])
-        case RepairPlan():
-            return reverse("ops:plan", args=[found.pk])
-        case Agent():
-            return reverse("ops:agent", args=[found.display])
-        case None:
-            return ""
+def list_of(text: str) -> str:
+    """Return the address of the list that answers the query ``text``: of tasks, if no other one knows its keys."""
+    if not text:
+        return reverse("ops:tasks")
+    for route, keys in LISTS:
+        try:
+            search.parse(text, keys)
+        except InvalidRequestError:
+            continue
+        return f"{reverse(f'ops:{route}')}?{urlencode({'q': text})}"
+    return f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
+
+
+def candidate(found: Found) -> Candidate:
+    """Return what the hub found with its page."""
+    return _SHOWN[type(found)](found)
+
+
+def _of(kind: str, route: str, name: object, about: str = "") -> Candidate:
+    return Candidate(kind=kind, name=str(name), url=reverse(f"ops:{route}", args=[name]), about=about)
+
+
+def _task(task: Any) -> Candidate:
+    return _of("Task", "task", task.uuid, f"{task.sender} → {task.recipient}: {task.opening}")
+
+
+def _lease(lease: Any) -> Candidate:
+    return _of("Lease", "lease", lease.lease_id, f"held by {lease.holder}: {lease.opening}")
+
+
+def _compacted(gone: CompactedTask) -> Candidate:
+    if gone.lease_id:
+        return _of("Compacted lease", "lease", gone.lease_id)
+    return _of("Compacted task", "task", gone.task_id)
+
+
+def _event(event: AuditEvent) -> Candidate:
+    about = f"{journal.in_words(event).what} by {event.actor}"
+    return Candidate(kind="Event", name=f"#{event.pk}", url=reverse("ops:audit-event", args=[event.pk]), about=about)
+
+
+def _plan(plan: RepairPlan) -> Candidate:
+    about = f"{plan.get_verb_display().lower()} by {plan.made_by}"
+    return Candidate(kind="Bulk repair", name=f"#{plan.pk}", url=reverse("ops:plan", args=[plan.pk]), about=about)
+
+
+def _cached(entry: ReplayEntry) -> Candidate:
+    return Candidate(kind="Cached result", name=entry.key, url=reverse("ops:cached-result", args=[entry.pk]))
+
+
+def _tasks(shared: TasksWith) -> Candidate:
+    term = search.term(shared.key, shared.value)
+    return Candidate(kind="Tasks", name=term, url=f"{reverse('ops:tasks')}?{urlencode({'q': term})}")
+
+
+_SHOWN: Mapping[type, Callable[[Any], Candidate]] = {
+    Task: _task,
+    Lease: _lease,
+    CompactedTask: _compacted,
+    AuditEvent: _event,
+    RepairPlan: _plan,
+    PushDelivery: lambda sent: _of("Callback", "delivery", sent.delivery_id, f"for task {sent.task_uuid}"),
+    ReplayEntry: _cached,
+    TasksWith: _tasks,
+    Agent: lambda agent: _of("Agent", "agent", agent.display),
+}

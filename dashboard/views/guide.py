@@ -48,8 +48,8 @@ TASK_KEYS = {
     "age": "since it was sent; >10m is older, <1h younger",
     "finished": "when its result was posted; 02:14..02:15, or 2026-01-31T02:14.. until now",
     "attempt": "how often it was leased; >1",
-    "id": "its id, in full",
-    "parent": "the id of the task above it",
+    "id": "its ID, or the first 4 characters or more",
+    "parent": "the ID of its parent task",
     "source": "agent, or user: sent by hand",
     "context": "the conversation it belongs to",
 }
@@ -63,16 +63,16 @@ LEASE_KEYS = {
     "safety": "idempotent or unsafe",
     "age": "since it was leased; >10m",
     "attempt": "which attempt at its task it is; >1",
-    "id": "its id, in full",
-    "task": "the id of its task, in full",
+    "id": "its ID, or the first 4 characters or more",
+    "task": "the ID of its task, or its first characters",
 }
 EVENT_KEYS = {
     "kind": "what was decided; a2a_repair_* for all that begin so",
-    "actor": "who decided; user:ana, an agent, scheduler@hub",
-    "task": "the id of its task, in full",
+    "actor": "who decided; ana, hotels@local, scheduler@hub",
+    "task": "the ID of its task, or its first characters",
     "since": "how long ago; 24h",
     "source": "the way in: api, dashboard, cli, scheduler or local",
-    "request": "the id of the request it was part of",
+    "request": "the ID of its request",
     "address": "the network address of the client",
 }
 REPLAY_KEYS = {
@@ -81,7 +81,7 @@ REPLAY_KEYS = {
     "key": "its idempotency key",
     "kind": "what kind of work",
     "status": "ok, partial or error",
-    "source": "the id of the task whose result it is",
+    "source": "the ID of the task whose result it is",
     "age": "since it was kept; >1d",
     "hit": "since it last answered",
 }
@@ -95,7 +95,7 @@ RESULT_KEYS = {
     "kind": "what kind of work its task declares",
     "posted": "when; 02:14..02:15, or 2026-01-31T02:14.. until now",
     "age": "since it was posted; >10m",
-    "task": "the id of its task, in full",
+    "task": "the ID of its task, or its first characters",
 }
 AGENT_KEYS = {
     "state": "quiet: has work and doesn't poll; unserved: has a late queue; or paused",
@@ -112,8 +112,8 @@ SCAN_KEYS = {
 DELIVERY_KEYS = {
     "state": "pending, failing, delivered, or disabled: failed permanently",
     "sender": "whose task it tells of",
-    "task": "the id of that task, in full",
-    "id": "its id, in full",
+    "task": "the ID of that task, or its first characters",
+    "id": "its ID, or the first 4 characters or more",
     "attempts": "how often it was tried; >2",
     "age": "since it was written; <1h",
 }

@@ -61,13 +61,11 @@ class LeaseList(ListPage):
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
-            "is_filtered": bool(self.whole),
             "keys": search.LEASE_KEYS,
             "words_among": search.WORDS_AMONG if any(":" not in part for part in self.query.split()) else 0,
             "stale_after": thresholds.stale_after(),
             "stale_before": self.now - thresholds.stale_after(),
             "newest_first": self.newest_first,
-            "whole": self.whole,
             "cap": plans.CAP,
             "form_token": uuid.uuid4(),
             "may_select": self.holds(actions.REQUEUE),

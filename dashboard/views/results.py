@@ -2,13 +2,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-from dashboard.base.list_page import ListPage
+from dashboard.base.list_page import ALL, ListPage
 from mailbox.database.paging import Page
 from mailbox.inspection import search
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
 
-ALL = "all"  # the tab with results of every delivery
 TABS = (*Result.Delivery.values, ALL)
 
 
@@ -17,6 +16,7 @@ class ResultList(ListPage):
 
     name = "results"
     tab = "delivery"
+    default = Result.Delivery.PENDING
     parameters: ClassVar = {"status": ("status", ""), "posted": ("posted", ""), "within": ("age", "<")}
     columns: ClassVar = {
         "task_id": lambda result: result.task.uuid,
@@ -30,16 +30,6 @@ class ResultList(ListPage):
     }
 
     @property
-    def chosen(self) -> str:
-        """The tab. Its default is the undelivered results, or all results if the address has a query."""
-        return self.request.GET.get(self.tab) or (ALL if self.query else Result.Delivery.PENDING)
-
-    @property
-    def whole(self) -> str:
-        term = search.term(self.tab, self.chosen) if self.chosen != ALL else ""
-        return f"{self.query} {term}".strip()
-
-    @property
     def newest_first(self) -> bool:  # type: ignore[override]
         return self.chosen != Result.Delivery.PENDING
 
@@ -50,4 +40,4 @@ class ResultList(ListPage):
         return found.with_error_line()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"tabs": TABS, "is_filtered": bool(self.query), "keys": search.RESULT_KEYS}
+        return {"tabs": TABS, "keys": search.RESULT_KEYS}

@@ -31,6 +31,8 @@ from mailbox.models import (
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.models.task_queries import TaskQuerySet
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.ids import IdPattern
 from mailbox.words.times import epoch_ms
 
 
@@ -105,8 +107,13 @@ def all_tasks(
 def tasks_beginning_with(
     caller: Caller, prefix: str, *, limit: int = 10, cursor: str | None = None
 ) -> Page[QueueEntry]:
-    """Return a page of the tasks whose ids begin with these hexadecimal digits, newest first."""
-    found = visible_tasks(caller).beginning_with(prefix).with_parties().with_leader()
+    """Return a page of the tasks whose ids begin with these hexadecimal digits, newest first.
+
+    Raises `InvalidRequestError` for fewer digits than 4 and for other text.
+    """
+    if (pattern := IdPattern.parse(prefix)) is None:
+        raise InvalidRequestError({"id_prefix": "not the beginning of an id"})
+    found = visible_tasks(caller).matching(pattern).with_parties().with_leader()
     return _with_leases(newest(found, limit=limit, cursor=cursor, name="tasks by prefix"))
 
 

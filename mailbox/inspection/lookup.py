@@ -1,4 +1,4 @@
-"""Look-ups by an exact name: the id of a task or lease, also of a compacted task, a number, or an agent.
+"""Look-ups by name: ids in full or in part, numbers, agents, idempotency keys, conversations.
 
 A number has at most 18 digits.
 """
@@ -6,15 +6,21 @@ A number has at most 18 digits.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.db.models.functions import Lower
+
 from mailbox.gate import compacted
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
-from mailbox.words.envelopes import DISPLAY
+from mailbox.models.ids import matching
+from mailbox.words.envelopes import DISPLAY, LOCAL_PART
+from mailbox.words.ids import IdPattern
 
-_PLAN = re.compile(r"(?:(?:repair|plan)[ :#]+|#)(\d{1,18})", re.IGNORECASE)
-_EVENT = re.compile(r"(?:(?:journal|audit)[ :#]+|#)?(\d{1,18})", re.IGNORECASE)
+MOST = 8  # rows of one kind that a name finds
+_PLAN = re.compile(r"(?:repair|plan)[ :#]+(\d{1,18})", re.IGNORECASE)
+_EVENT = re.compile(r"(?:journal|audit|event)[ :#]+(\d{1,18})", re.IGNORECASE)
 _NUMBER = re.compile(r"#?(\d{1,18})")  # of a journal row or a plan
 
 
@@ -26,33 +32,40 @@ class CompactedTask:
     lease_id: UUID | None = None
 
 
-Found = Task | Lease | AuditEvent | Agent | RepairPlan | CompactedTask
+@dataclass(frozen=True, slots=True)
+class TasksWith:
+    """Several tasks that share a ``value``. ``key`` names it in the query language."""
+
+    key: str
+    value: str
 
 
-def find(text: str) -> Found | None:
-    """Return the row that ``text`` names; None if it names none.
+Found = Task | Lease | AuditEvent | Agent | RepairPlan | PushDelivery | ReplayEntry | CompactedTask | TasksWith
 
-    A number names a row of the journal. ``#7`` names a plan, or without such a plan a row of the journal. A local part
-    names an agent if only one agent has it. An id must be whole.
+
+def find(text: str) -> Sequence[Found]:
+    """Return what ``text`` names, at most `MOST` rows of each kind; nothing if it names nothing.
+
+    What is named exactly comes alone: an id in full, ``plan 7``, ``journal 7``, ``#7``, an agent, an idempotency key, a
+    conversation. Else these are found together: the first characters of an id, both of its ends, a bare number, the
+    beginning of an agent's name.
     """
     text = text.strip()
-    if (plan_number := _PLAN.fullmatch(text)) and (known := RepairPlan.objects.filter(pk=int(plan_number[1])).first()):
-        return known
-    if (number := _EVENT.fullmatch(text)) and (row := event(int(number[1]))):
-        return row
-    return _by_id(text) or _agent(text)
+    if not text or "\x00" in text:
+        return []
+    for look in (_numbered, _by_id, _named, _begun):
+        if found := list(look(text)):
+            return found
+    return []
 
 
-def namesake(text: str, found: Found | None) -> AuditEvent | RepairPlan | None:
-    """Return the other row that the same number can mean; None without one.
-
-    ``found`` is the row that `find` returned.
-    """
-    number = _NUMBER.fullmatch(text.strip())
-    if number is None or not isinstance(found, AuditEvent | RepairPlan):
-        return None
-    other = RepairPlan if isinstance(found, AuditEvent) else AuditEvent
-    return other._default_manager.filter(pk=int(number[1])).first()
+def is_id(text: str) -> bool:
+    """Whether ``text`` can be only an id or a number, and no word."""
+    text = text.strip()
+    if any(shape.fullmatch(text) for shape in (_PLAN, _EVENT, _NUMBER)):
+        return True
+    pattern = IdPattern.parse(text)
+    return pattern is not None and any(mark.isdecimal() or mark in "….*" for mark in text)
 
 
 def lease(lease_id: UUID) -> Lease | None:
@@ -118,23 +131,69 @@ def compaction_of(task_id: UUID) -> AuditEvent | None:
     return AuditEvent.objects.compaction_of(task_id).first()
 
 
-def _by_id(text: str) -> Task | Lease | AuditEvent | CompactedTask | None:
-    try:
-        wanted = UUID(text)
-    except ValueError:
-        return None
-    if kept := Task.objects.filter(uuid=wanted).first() or Lease.objects.filter(lease_id=wanted).first():
-        return kept
-    if end_of(wanted):
-        return CompactedTask(wanted)
-    task_id = task_of_lease(wanted)
-    return (
-        CompactedTask(task_id, wanted) if task_id else AuditEvent.objects.filter(task_id=wanted).newest_first().first()
+def _numbered(text: str) -> Iterator[RepairPlan | AuditEvent]:
+    if number := _PLAN.fullmatch(text):
+        yield from RepairPlan.objects.filter(pk=int(number[1]))
+    elif number := _EVENT.fullmatch(text):
+        yield from AuditEvent.objects.filter(pk=int(number[1]))
+    elif text.startswith("#") and (number := _NUMBER.fullmatch(text)):
+        yield from _of_number(int(number[1]))
+
+
+def _of_number(number: int) -> Iterator[RepairPlan | AuditEvent]:
+    yield from RepairPlan.objects.filter(pk=number)
+    yield from AuditEvent.objects.filter(pk=number)
+
+
+def _by_id(text: str) -> Iterator[Found]:
+    pattern = IdPattern.parse(text)
+    if pattern is None or not pattern.is_whole:
+        return
+    wanted = pattern.bounds[0]
+    if kept := list(_with_ids(pattern)):
+        yield from kept
+    elif end_of(wanted):
+        yield CompactedTask(wanted)
+    elif task_id := task_of_lease(wanted):
+        yield CompactedTask(task_id, wanted)
+    else:
+        yield from AuditEvent.objects.filter(task_id=wanted).newest_first()[:1]
+
+
+def _named(text: str) -> Iterator[Found]:
+    agents = Agent.objects.typed(text)
+    if not agents and DISPLAY.fullmatch(text) and (alike := Agent.objects.spelled_like(text)):
+        agents = [alike]
+    yield from agents
+    for key, field in (("key", "idempotency_key"), ("context", "context_id")):
+        tasks = list(Task.objects.filter(**{field: text}).with_parties().with_opening().order_by("-pk")[:2])
+        yield from tasks if len(tasks) < 2 else [TasksWith(key, text)]
+    yield from ReplayEntry.objects.with_parties().filter(key=text).order_by("-pk")[:MOST]
+
+
+def _begun(text: str) -> Iterator[Found]:
+    if number := _NUMBER.fullmatch(text):
+        yield from _of_number(int(number[1]))
+    if pattern := IdPattern.parse(text):
+        yield from _with_ids(pattern)
+        yield from _compacted(pattern)
+    if LOCAL_PART.fullmatch(text) or DISPLAY.fullmatch(text):
+        folded = Agent.objects.annotate(folded=Lower("display"))
+        yield from folded.filter(folded__startswith=text.lower()).order_by("display")[:MOST]
+
+
+def _with_ids(pattern: IdPattern) -> Iterator[Task | Lease | PushDelivery]:
+    tasks = Task.objects.matching(pattern).with_parties().with_opening()
+    yield from tasks.order_by("uuid")[:MOST]
+    yield from Lease.objects.filter(matching("lease_id", pattern)).with_task_opening().order_by("lease_id")[:MOST]
+    yield from (
+        PushDelivery.objects.filter(matching("delivery_id", pattern)).defer("body").order_by("delivery_id")[:MOST]
     )
 
 
-def _agent(text: str) -> Agent | None:
-    fitting = Agent.objects.typed(text)
-    if not fitting and DISPLAY.fullmatch(text):
-        return Agent.objects.spelled_like(text)
-    return fitting[0] if len(fitting) == 1 else None
+def _compacted(pattern: IdPattern) -> Iterator[CompactedTask]:
+    """Yield compacted tasks. Every task has a first row in the journal, which outlives it."""
+    lives = AuditEvent.objects.filter(matching("task_id", pattern), seq=1).order_by("task_id")
+    ids = list(lives.values_list("task_id", flat=True)[: 2 * MOST])
+    kept = set(Task.objects.filter(uuid__in=ids).values_list("uuid", flat=True))
+    yield from [CompactedTask(one) for one in ids if one and one not in kept][:MOST]

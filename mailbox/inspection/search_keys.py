@@ -21,6 +21,7 @@ from mailbox.inspection.search_values import (
     uuid,
 )
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, Result, Task
+from mailbox.models.agent import NAMESAKES
 from mailbox.models.audit import OF_RARE_KINDS
 from mailbox.models.result import posted
 from mailbox.words.envelopes import DuplicateSafety
@@ -29,12 +30,20 @@ from mailbox.words.kinds import FREQUENT
 
 
 def _actor(value: str, at: Moment) -> Q:
-    """Read an actor. Only agents' names contain an @, and only rows of agents have a public key."""
-    found = text("actor")(value, at)
+    """Read an actor. Only agents' names contain an @, and only rows of agents have a public key.
+
+    A name alone is that of a person or of an agent: ``ana`` also finds ``user:ana`` and ``ana@local``.
+    """
     if "@" in value:
         key = Subquery(Agent.objects.filter(display=value).values("pubkey")[:1])
-        return found & (Q(actor_pubkey=key) | Q(actor_pubkey=None))
-    return found if value.endswith("*") and ":" not in value else found & Q(actor_pubkey=None)
+        return text("actor")(value, at) & (Q(actor_pubkey=key) | Q(actor_pubkey=None))
+    if ":" in value:
+        return text("actor")(value, at) & Q(actor_pubkey=None)
+    if value.endswith("*"):
+        return text("actor")(value, at) | text("actor")(f"user:{value}", at)
+    people = Q(actor__in=[value, f"user:{value}"], actor_pubkey=None)
+    keys = list(Agent.objects.filter(local=value).values_list("pubkey", flat=True)[:NAMESAKES])
+    return people | Q(actor_pubkey__in=keys) if keys else people
 
 
 def _source(value: str, at: Moment) -> Q:
@@ -71,7 +80,7 @@ def _state(value: str, at: Moment) -> Q:
         # The index leaves out the usual end. The condition is repeated, so that SQLite uses it for other ends.
         return Q(outcome=value) if value == Task.Outcome.OK else Q(outcome=value) & ~Q(outcome=Task.Outcome.OK.value)
     words = ", ".join([*Task.State.values, "stale", "waiting", *Task.Outcome.values])
-    raise InvalidRequestError({"q": f'unknown state "{value[:50]}"; known states: {words}'})
+    raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {words}."})
 
 
 def _awaits(value: str, at: Moment) -> Q:
@@ -81,9 +90,7 @@ def _awaits(value: str, at: Moment) -> Q:
 
 def _lease_state(value: str, at: Moment) -> Q:
     if value not in ("stale", "in_flight"):
-        raise InvalidRequestError(
-            {"q": f'unknown state "{value[:50]}" of a live lease; known states: stale, in_flight'}
-        )
+        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: stale, in_flight."})
     live = Q(ended_at=None)
     return live & Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else live
 
@@ -121,7 +128,7 @@ def _agent_state(value: str, at: Moment) -> Q:
         "paused": lambda: Q(paused_at__isnull=False),
     }
     if value not in known:
-        raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of an agent; known states: {", ".join(known)}'})
+        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {', '.join(known)}."})
     return known[value]()
 
 
@@ -134,7 +141,7 @@ def _outcome(value: str, _: Moment) -> Q:
         "unchanged": went_well & changed_nothing,
     }
     if value not in outcomes:
-        raise InvalidRequestError({"q": f'outcome: must be one of {", ".join(outcomes)}, not "{value[:50]}"'})
+        raise InvalidRequestError({"q": f"Unknown outcome “{value[:50]}”. Use one of: {', '.join(outcomes)}."})
     return outcomes[value]
 
 
@@ -142,7 +149,7 @@ def _delivery_state(value: str, at: Moment) -> Q:
     known = [*(state for state in PushDelivery.State.values if state != PushDelivery.State.TELLING), "failing"]
     if value not in known:
         words = ", ".join(known)
-        raise InvalidRequestError({"q": f'unknown state "{value[:50]}" of a callback; known states: {words}'})
+        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {words}."})
     if value == PushDelivery.State.PENDING:
         return Q(state=value) | Q(state=PushDelivery.State.TELLING)
     if value == "failing":
@@ -154,7 +161,9 @@ def _delivery_state(value: str, at: Moment) -> Q:
 def _safety(field: str) -> Reading:
     def read(value: str, _: Moment) -> Q:
         if value not in list(DuplicateSafety):
-            raise InvalidRequestError({"q": f"safety: must be {' or '.join(DuplicateSafety)}"})
+            raise InvalidRequestError(
+                {"q": f"Unknown safety “{value[:50]}”. Use one of: {', '.join(DuplicateSafety)}."}
+            )
         return Q(**{f"{field}__isnull": value != DuplicateSafety.IDEMPOTENT})
 
     return read

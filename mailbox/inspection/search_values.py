@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from django.db.models import Q, Subquery
 from django.db.models.functions import Coalesce
@@ -14,9 +13,11 @@ from django.utils import timezone
 
 from mailbox.models import Agent, RollUp
 from mailbox.models.agent import AgentQuerySet
+from mailbox.models.ids import matching
 from mailbox.models.rollup import MINUTE
 from mailbox.words import times
 from mailbox.words.errors import InvalidRequestError
+from mailbox.words.ids import LEAST, IdPattern
 
 _COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
 
@@ -48,7 +49,7 @@ def one_of(field: str, known: Sequence[str]) -> Reading:
 
     def read(value: str, _: Moment) -> Q:
         if value not in known:
-            raise InvalidRequestError({"q": f'{field}: must be one of {", ".join(known)}, not "{value[:50]}"'})
+            raise InvalidRequestError({"q": f"Unknown {field} “{value[:50]}”. Use one of: {', '.join(known)}."})
         return Q(**{field: value})
 
     return read
@@ -99,13 +100,14 @@ def pubkey(field: str) -> Reading:
 
 
 def uuid(field: str) -> Reading:
-    """Read a whole UUID."""
+    """Read an id in full, its first characters, or both of its ends."""
 
     def read(value: str, _: Moment) -> Q:
-        try:
-            return Q(**{field: UUID(value)})
-        except ValueError as error:
-            raise InvalidRequestError({"q": f'"{value[:50]}" is not an id'}) from error
+        if (pattern := IdPattern.parse(value)) is None:
+            raise InvalidRequestError(
+                {"q": f"“{value[:50]}” isn't an ID. Use the full ID or at least its first {LEAST} characters."}
+            )
+        return matching(field, pattern)
 
     return read
 
@@ -120,7 +122,7 @@ def since(field: str, mark: str = "") -> Reading:
         sign, rest = _compared(value)
         span = times.parse(rest)
         if span is None:
-            raise InvalidRequestError({"q": f'invalid duration "{value[:50]}"; examples: >90s, <5m, 2h, 1d'})
+            raise InvalidRequestError({"q": f"“{value[:50]}” isn't a duration. Examples: >90s, <5m, 2h, 1d."})
         moment, is_older = at.now - span, sign.startswith(">")
         found = Q(**{f"{field}__{'lte' if is_older else 'gt'}": moment})
         if mark and is_older:
@@ -136,7 +138,7 @@ def number(field: str) -> Reading:
     def read(value: str, _: Moment) -> Q:
         sign, rest = _compared(value)
         if not rest.isdecimal() or len(rest) > 9:
-            raise InvalidRequestError({"q": f'{field}: needs a number, not "{value[:50]}"'})
+            raise InvalidRequestError({"q": f"“{value[:50]}” isn't a number for {field}."})
         lookups = {">": "__gt", ">=": "__gte", "<": "__lt", "<=": "__lte", "": ""}
         return Q(**{f"{field}{lookups[sign]}": int(rest)})
 
@@ -147,8 +149,8 @@ def moments(value: str, now: datetime) -> tuple[datetime, datetime | None]:
     """Read a time range, in the person's time zone; raise `InvalidRequestError`."""
     found = times.parse_range(value, timezone.localtime(now))
     if found is None:
-        example = "02:14..02:15, 2026-01-31T02:14..2026-01-31T03:00 or 02:14.."
-        raise InvalidRequestError({"q": f'invalid time range "{value[:50]}"; example: {example}'})
+        examples = "02:14..02:15, 2026-01-31T02:14..2026-01-31T03:00, 02:14.."
+        raise InvalidRequestError({"q": f"“{value[:50]}” isn't a time range. Examples: {examples}"})
     return found
 
 

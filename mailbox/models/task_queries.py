@@ -13,8 +13,10 @@ from django.db.models.functions import Left
 
 from mailbox.database import descent
 from mailbox.models.agent import Agent
+from mailbox.models.ids import matching
 from mailbox.models.lease import Lease
 from mailbox.models.result import ERROR_READ, Result
+from mailbox.words.ids import IdPattern
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:
@@ -94,10 +96,9 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """Narrow to the task ``root``, which need not exist, and the nearest ``limit`` tasks below it by ``parent``."""
         return self.filter(uuid__in=descent.of(root, limit))
 
-    def beginning_with(self, prefix: str) -> TaskQuerySet:
-        """Narrow to the tasks whose ids begin with these hexadecimal digits, 32 at most. Hyphens do not count."""
-        digits = prefix.replace("-", "")
-        return self.filter(uuid__range=(UUID(digits.ljust(32, "0")), UUID(digits.ljust(32, "f"))))
+    def matching(self, pattern: IdPattern) -> TaskQuerySet:
+        """Narrow to the tasks whose ids match, by the index of ids."""
+        return self.filter(matching("uuid", pattern))
 
     def with_opening(self) -> TaskQuerySet:
         """Add ``opening``, the beginning of the intent text, and leave the payloads out."""

@@ -50,7 +50,7 @@ def test_an_empty_hub(take):
     take("leases-empty", "leases/")
     take("settings", "settings/")
     take("help", "help/")
-    take("not-found", "go/?id=nobody")
+    take("not-found", "go/?id=cd53…2a87")
 
 
 def test_a_calm_hub(take):

@@ -150,11 +150,11 @@ def test_an_export_holds_the_filtered_rows(history):
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"q": "colour:red"}, "unknown key &quot;colour:&quot;"),
-        ({"q": "words"}, "write key:value"),
+        ({"q": "colour:red"}, "Unknown key “colour”"),
+        ({"q": "words"}, "supported here. Use key:value with one of: kind"),
         ({"date": "2026-11-31"}, "date: &quot;2026-11-31&quot; is none"),
         ({"date": "garbage"}, "is none; write 2026, 2026-01 or 2026-01-31"),
-        ({"task": "no id"}, "task: &quot;no id&quot; is not an id"),
+        ({"task": "no id"}, "task: “no id” isn&#x27;t an ID"),
         ({"kind": "junk"}, "kind: there is no &quot;junk&quot;"),
         ({"source": "a*"}, "source: there is no &quot;a*&quot;"),
     ],

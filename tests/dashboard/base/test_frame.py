@@ -3,19 +3,22 @@ from __future__ import annotations
 import json
 import re
 import uuid
+from urllib.parse import urlencode
 
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from dashboard.templatetags.ops import short
 from dashboard.views import guide
 from mailbox.gate.callers import Caller, Role
 from mailbox.inspection import search
-from mailbox.models import PushDelivery
+from mailbox.models import Lease, PushDelivery, Task
 from mailbox.verbs.agents import registration
 from mailbox.verbs.life import results
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
+from tests.support.markup import squeezed
 from tests.support.plans import planned
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
@@ -30,17 +33,25 @@ def test_the_search_box_opens_the_page_of_an_exact_name_or_id(vic, alice, bob, o
     lease = factories.leased_task(alice, bob)
     plan = planned(olga, [lease])
     number = factories.last_event().pk
+    task = lease.task
     known = {
         str(lease.task.uuid): f"/ops/tasks/{lease.task.uuid}/",
         lease.task.uuid.hex: f"/ops/tasks/{lease.task.uuid}/",
         f"  {lease.lease_id} ": f"/ops/leases/{lease.lease_id}/",
         str(number): f"/ops/audit/{number}/",
         f"#{number}": f"/ops/audit/{number}/",
+        f"journal {number}": f"/ops/audit/{number}/",
+        task.uuid.hex[:8]: f"/ops/tasks/{task.uuid}/",
+        str(task.uuid)[:13].upper(): f"/ops/tasks/{task.uuid}/",
+        short(task.uuid): f"/ops/tasks/{task.uuid}/",
+        short(task.uuid).replace("…", "..."): f"/ops/tasks/{task.uuid}/",
+        short(lease.lease_id): f"/ops/leases/{lease.lease_id}/",
         f"repair #{plan.pk}": f"/ops/repairs/{plan.pk}/",
         f"Plan {plan.pk}": f"/ops/repairs/{plan.pk}/",
         "bob@local": "/ops/agents/bob@local/",
         "BOB@local": "/ops/agents/bob@local/",
         "bob": "/ops/agents/bob@local/",
+        "bo": "/ops/agents/bob@local/",
         bob.agent.pubkey: "/ops/agents/bob@local/",
         "": "/ops/tasks/",
     }
@@ -48,27 +59,71 @@ def test_the_search_box_opens_the_page_of_an_exact_name_or_id(vic, alice, bob, o
     assert {text: destination(vic, text) for text in known} == known
 
 
-def test_the_search_box_sends_a_query_to_the_list_of_tasks(vic):
-    assert destination(vic, "agent:hotels state:stale") == "/ops/tasks/?q=agent%3Ahotels+state%3Astale"
-
-
 @pytest.mark.parametrize(
-    "text", ["nobody", "no@body", str(uuid.UUID(int=9)), "99999999", "repair 99", "\x00", "<b>", "x" * 900]
+    ("text", "list_of"),
+    [
+        ("agent:hotels state:stale", "tasks"),
+        ("holder agent:bob", "tasks"),
+        ("actor:ana", "audit"),
+        ("kind:a2a_repair_* since:1h", "audit"),
+        ("status:error", "results"),
+        ("nobody", "tasks"),
+        ("no@body", "tasks"),
+        ("deadbeef", "tasks"),
+        ("<b>", "tasks"),
+        ("http://x", "tasks"),
+        ("\x00", "tasks"),
+        ("x" * 900, "tasks"),
+    ],
 )
-def test_an_unknown_name_in_the_search_box_gets_a_404_page(vic, text):
+def test_other_text_is_searched_for_in_the_list_that_knows_its_keys(vic, text, list_of):
+    assert destination(vic, text) == f"/ops/{list_of}/?{urlencode({'q': text})}"
+
+
+@pytest.mark.parametrize("text", [str(uuid.UUID(int=9)), "99999999", "repair 99", "cd53…2a87", "#7000000", "7f3c"])
+def test_an_unknown_id_or_number_gets_a_404_page_with_a_way_on(vic, text):
     response = vic.get("/ops/go/", {"id": text})
 
     assert response.status_code == 404
-    assert "Nothing here is called that" in response.text
-    assert "<b>\u201d" not in response.text
+    assert f"Nothing here has the ID or number <q><bdi>{text}</bdi></q>." in squeezed(response.text)
+    assert f"/ops/tasks/?{urlencode({'q': text})}" in response.text
 
 
-def test_a_local_name_shared_by_two_agents_opens_neither_unless_one_is_at_local(vic, bob):
+def found_by(browser, text):
+    return [(one.kind, one.name) for one in browser.get("/ops/go/", {"id": text}).context["found"]]
+
+
+def test_a_name_of_several_things_lists_them(vic, bob):
     for display in ("bob@elsewhere", "ben@elsewhere", "ben@far"):
         factories.AgentFactory.create(display=display)
 
-    assert destination(vic, "ben") == 404
+    assert found_by(vic, "ben") == [("Agent", "ben@elsewhere"), ("Agent", "ben@far")]
     assert destination(vic, "bob") == "/ops/agents/bob@local/"
+
+
+def test_the_first_characters_of_several_ids_list_them(vic, alice, bob):
+    ids = [uuid.UUID(f"cd53{number}{'0' * 26}{end}") for number, end in (("0", "1"), ("1", "2"), ("2", "1"))]
+    lease = factories.leased_task(alice, bob, callback_url="https://x.example/")
+    for one in ids:
+        Task.objects.filter(pk=factories.sent_task(alice, bob).pk).update(uuid=one)
+    Lease.objects.filter(pk=lease.pk).update(lease_id=uuid.UUID(f"cd54{'0' * 27}1"))
+    results.post_result(bob, factories.result_envelope(lease.task, lease_id=uuid.UUID(f"cd54{'0' * 27}1")))
+    PushDelivery.objects.update(delivery_id=uuid.UUID(f"cd54{'0' * 27}2"))
+
+    assert found_by(vic, "cd53") == [("Task", str(one)) for one in ids]
+    assert found_by(vic, "CD53…0001") == [("Task", str(ids[0])), ("Task", str(ids[2]))]
+    assert [kind for kind, _ in found_by(vic, "cd54")] == ["Lease", "Callback"]
+    assert destination(vic, "cd54…0002") == f"/ops/deliveries/{PushDelivery.objects.get().delivery_id}/"
+
+
+def test_keys_and_conversations_lead_to_what_has_them(vic, alice, bob):
+    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("inv-7"))
+    results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
+    for _ in range(2):
+        factories.sent_task(alice, bob, context_id="talk-9")
+
+    assert destination(vic, "talk-9") == "/ops/tasks/?q=context%3Atalk-9"
+    assert found_by(vic, "inv-7") == [("Task", str(lease.task.uuid)), ("Cached result", "inv-7")]
 
 
 @pytest.mark.parametrize("language", [name for name in search.__all__ if name.endswith("_KEYS")])
@@ -107,7 +162,7 @@ def test_an_overlong_query_is_refused_rather_than_cut(vic):
 
 
 def test_every_page_has_one_help_button_after_the_search_box(vic, alice, bob):
-    for path in ("", "leases/", "tasks/", "results/", "agents/", "audit/", "settings/", "help/", "go/?id=nobody"):
+    for path in ("", "leases/", "tasks/", "results/", "agents/", "audit/", "settings/", "help/", "go/?id=cd53…2a87"):
         (header,) = re.findall(r"<header>.*</header>", vic.get(f"/ops/{path}").text, re.DOTALL)
         assert header.count('class="button help"') == 1, path
         assert header.index('role="search"') < header.index('class="button help"')

@@ -22,11 +22,11 @@ pytestmark = pytest.mark.django_db
 
 ROUTES = ["leases", "tasks", "results", "agents", "idempotency", "scheduler", "deliveries", "repairs", "plans", "audit"]
 ODD = {
-    "foo:bar": 'unknown key "foo:"',
-    "Foo:bar": 'unknown key "Foo:"',
-    "-min_age:5m": 'unknown key "min_age:"',
-    'x "a b': "close the quotes",
-    '""': "the quotes are empty",
+    "foo:bar": "Unknown key “foo”. Available keys: ",
+    "Foo:bar": "Unknown key “Foo”. Available keys: ",
+    "-min_age:5m": "Unknown key “min_age”. Available keys: ",
+    'x "a b': "Close the quotes",
+    '""': "The quotes are empty.",
 }
 
 
@@ -49,19 +49,44 @@ TABS = {
     "leases": ("state", "stale"),
     "tasks": ("state", "queued"),
     "agents": ("state", "quiet"),
-    "deliveries": ("state", "failed"),
+    "deliveries": ("state", "disabled"),
     "results": ("delivery", "acked"),
 }
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_search_keeps_the_chosen_tab_and_can_be_cleared(vic, route):
+def test_the_box_has_the_chosen_tab_and_can_be_cleared(vic, route):
     at, (tab, value) = reverse(f"ops:{route}"), TABS.get(route, ("state", "stale"))
 
     page = squeezed(vic.get(at, {tab: value, "q": "since:1h"}).text)
 
-    assert (f'<input type="hidden" name="{tab}" value="{value}">' in page) is (route in TABS)
-    assert f'href="{"?delivery=acked" if route == "results" else at}">Clear</a>' in page
+    assert f'value="{f"since:1h {tab}:{value}" if route in TABS else "since:1h"}"' in page
+    assert f'href="{at}">Clear</a>' in page
+
+
+@pytest.mark.parametrize(
+    ("address", "box", "tab"),
+    [
+        ("tasks/", "", ""),
+        ("tasks/?state=error", "state:error", "error"),
+        ("tasks/?q=state:error", "state:error", "error"),
+        ("tasks/?q=to:bob+State:error+-state:ok&state=stale", "to:bob -state:ok state:stale", "stale"),
+        ("tasks/?q=state:error+to:bob&state=all", "to:bob", ""),
+        ("tasks/?q=state:error,ok", "state:error,ok", ""),
+        ("tasks/?q=-state:error", "-state:error", ""),
+        ("results/", "delivery:pending", "pending"),
+        ("results/?q=", "", ""),
+        ("results/?delivery=all", "", ""),
+        ("results/?q=from:bob", "from:bob", ""),
+        ("results/?status=error", "status:error", ""),
+        ("results/?q=delivery:acked", "delivery:acked", "acked"),
+        ("results/?q=delivery:acked&delivery=pending", "delivery:pending", "pending"),
+    ],
+)
+def test_tabs_and_the_search_box_are_one_state(vic, address, box, tab):
+    context = vic.get(f"/ops/{address}").context
+
+    assert (context["q"], context["chosen"]) == (box, tab)
 
 
 @pytest.mark.parametrize("route", ROUTES)
@@ -80,15 +105,15 @@ REPAIRS = ("Repairs", "ops:repairs", guide.EVENT_KEYS, "")
 @pytest.mark.parametrize(
     ("address", "message"),
     [
-        ("results/?delivery=junk", "delivery: must be one of"),
-        ("results/?status=junk", "status: must be one of"),
-        ("results/?within=junk", "invalid duration"),
-        ("results/?posted=junk", "invalid time range"),
-        ("agents/?state=junk", "unknown state"),
-        ("tasks/?state=junk", "unknown state"),
-        ("leases/?state=junk", "unknown state"),
-        ("deliveries/?state=junk", "unknown state"),
-        ("scheduler/?q=outcome:junk", "outcome: must be one of"),
+        ("results/?delivery=junk", "Unknown delivery “junk”. Use one of: pending"),
+        ("results/?status=junk", "Unknown status “junk”. Use one of: ok"),
+        ("results/?within=junk", "a duration. Examples: &gt;90s"),
+        ("results/?posted=junk", "a time range. Examples: 02:14"),
+        ("agents/?state=junk", "Unknown state “junk”. Use one of: "),
+        ("tasks/?state=junk", "Unknown state “junk”. Use one of: "),
+        ("leases/?state=junk", "Unknown state “junk”. Use one of: "),
+        ("deliveries/?state=junk", "Unknown state “junk”. Use one of: "),
+        ("scheduler/?q=outcome:junk", "Unknown outcome “junk”. Use one of: "),
     ],
 )
 def test_an_unknown_filter_value_is_refused(vic, address, message):
@@ -164,8 +189,9 @@ def test_filters_from_a_link_are_shown_kept_and_can_be_cleared(ana, ended):
     page = ana.get("/ops/results/?delivery=all&status=error&posted=2026-01-01T00:00..")
 
     assert 'value="status:error posted:2026-01-01T00:00.."' in page.text
+    assert page.context["chosen"] == ""
     assert "1</b> result that fits, newest first" in squeezed(page.text)
-    assert '<a class="clear" href="?delivery=all">' in squeezed(page.text)
+    assert '<a class="clear" href="/ops/results/">' in squeezed(page.text)
     assert page.text.count("status=error&amp;posted=") >= 4
     assert 'class="clear"' not in ana.get("/ops/results/?delivery=all").text
 

@@ -69,7 +69,7 @@ def row_pages(alice, bob, olga):
         reverse("ops:agent", args=["bob@local"]),
         reverse("ops:cached-result", args=[ReplayEntry.objects.get().pk]),
         reverse("ops:delivery", args=[PushDelivery.objects.get().delivery_id]),
-        "/ops/go/?id=nobody",
+        "/ops/go/?id=cd53…2a87",
         "/ops/leases/?q=colour:red",
     ]
 

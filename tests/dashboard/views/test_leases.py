@@ -82,7 +82,7 @@ def test_an_unknown_search_key_is_refused_with_the_known_keys(ana):
     response = ana.get("/ops/leases/?q=owner:bob")
 
     assert response.status_code == 400
-    assert "unknown key &quot;owner:&quot;; known keys: state:, agent:" in response.text
+    assert "Unknown key “owner”. Available keys: state, agent," in response.text
     assert 'aria-invalid="true" aria-describedby="query-problem"' in response.text
 
 

@@ -61,7 +61,7 @@ def test_a_plan_of_a_query_holds_exactly_the_matching_leases(ana, alice, bob):
     [
         ({}, "No live lease was chosen"),
         ({"everything": "1", "q": "state:stale"}, "No live lease was chosen"),
-        ({"everything": "1", "q": "owner:x"}, "unknown key &quot;owner:&quot;"),
+        ({"everything": "1", "q": "owner:x"}, "Unknown key “owner”"),
         ({"verb": "drop"}, "not whole"),
         ({"lease": "x"}, "not whole"),
     ],

@@ -131,12 +131,12 @@ def test_interrupted_tasks_are_filtered_and_exported_with_what_they_await(ana, a
 @pytest.mark.parametrize(
     ("query", "message"),
     [
-        ("colour:red", "unknown key"),
-        ("awaits:godot", "must be one of input, authorization"),
-        ("state:odd", "unknown state"),
-        ("age:soon", "invalid duration"),
-        ("id:7", "is not an id"),
-        ("attempt:many", "needs a number"),
+        ("colour:red", "Unknown key “colour”"),
+        ("awaits:godot", "Use one of: input, authorization"),
+        ("state:odd", "Unknown state “odd”"),
+        ("age:soon", "a duration. Examples"),
+        ("id:7f3", "an ID. Use the full ID or at least its first 4 characters."),
+        ("attempt:many", "a number for attempt"),
         ("x" * 501, "longer than"),
     ],
 )

@@ -15,6 +15,7 @@ from mailbox.inspection import backlogs, gauges, search, troubles
 from mailbox.inspection.search import Moment
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.verbs.upkeep import rollups
+from mailbox.words.ids import IdPattern
 from tests.mailbox.verbs.test_query_plans import plan_of
 from tests.support import factories
 
@@ -161,7 +162,17 @@ def test_tasks_are_found_by_index(at, text, index, page):
 def test_the_beginning_of_an_id_is_found_by_its_index(at, party):
     visible = Task.objects.visible_to(party and Agent.objects.get(display=party))
 
-    assert_uses(visible.beginning_with("6f1c").order_by("-pk")[:11], "uuid", "mailbox_task")
+    assert_uses(visible.matching(IdPattern("6f1c")).order_by("-pk")[:11], "uuid", "mailbox_task")
+
+
+@pytest.mark.parametrize("written", ["6f1c", "6f1c…2a87"])
+def test_ids_in_part_are_found_by_index(at, written):
+    assert_uses(search.tasks(f"id:{written}", at).order_by("-pk")[:51], "uuid", "mailbox_task")
+    assert_uses(search.tasks(f"parent:{written}", at).order_by("-pk")[:51], "task_children", "mailbox_task")
+    assert_uses(
+        search.leases(f"id:{written}", at).order_by("leased_at")[:51], "lease_id|lease_live_by", "mailbox_lease"
+    )
+    assert_uses(search.events(f"task:{written}", at).order_by("-pk")[:51], "task_id|audit_task", "mailbox_auditevent")
 
 
 @pytest.mark.parametrize(("text", "index"), EVENTS.items())

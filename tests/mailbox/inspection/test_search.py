@@ -9,7 +9,8 @@ import pytest
 from django.utils import timezone
 
 from mailbox.inspection import search
-from mailbox.inspection.search import Moment, SearchWord, Term, parse
+from mailbox.inspection.search import Moment
+from mailbox.inspection.search_query import SearchWord, Term, parse
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
 from mailbox.verbs.life import results
 from mailbox.words.errors import InvalidRequestError
@@ -45,9 +46,9 @@ VALUES = {
     "status": ["ok", "error"],
     "delivery": ["pending", "delivered"],
     "verb": ["requeue", "force_error"],
-    **{key: [ID] for key in ("id", "task", "parent")},
+    **{key: [ID, "0000", "0000…0007", "0000...0007"] for key in ("id", "task", "parent")},
     **dict.fromkeys(("agent", "from", "to", "sender", "recipient", "name"), AGENTS),
-    "actor": ["bob@local", "nobody@local", "user:*", "user:olga"],
+    "actor": ["bob@local", "nobody@local", "user:*", "user:olga", "olga", "bob", "ol*"],
     "source": {"replay_entries": [ID]},
 }
 
@@ -128,19 +129,19 @@ def test_a_query_is_read(text, parts):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("TOO:bob", 'unknown key "TOO:"; known keys: state:, awaits:, agent:'),
+        ("TOO:bob", "Unknown key “TOO”. Available keys: state, awaits, agent, "),
         ("to:", "to: needs a value"),
         ("-To:", "To: needs a value"),
         ("to: bob", "to: needs a value"),
         ('to:""', "to: needs a value"),
         ("to:bob,", "to: needs a value on each side of a comma"),
         ("to:bob,,eve", "to: needs a value on each side of a comma"),
-        ('to:"bob', 'close the quotes: ""bob" has one mark alone'),
-        ('to:"bob"eve', 'put a comma or a space beside the quotes of to:"bob"eve'),
-        ('bo"b', 'close the quotes: "bo"b" has one mark alone'),
-        ('a"b"', 'put a comma or a space beside the quotes of a"b"'),
-        ('-""', "the quotes are empty"),
-        ("to:" + "x" * 500, "longer than 500 characters"),
+        ('to:"bob', 'Close the quotes in “"bob”.'),
+        ('to:"bob"eve', 'Put a comma or a space beside the quotes of “to:"bob"eve”.'),
+        ('bo"b', 'Close the quotes in “bo"b”.'),
+        ('a"b"', 'Put a comma or a space beside the quotes of “a"b"”.'),
+        ('-""', "The quotes are empty."),
+        ("to:" + "x" * 500, "The query is longer than 500 characters."),
     ],
 )
 def test_an_invalid_term_is_refused_and_named(text, said):

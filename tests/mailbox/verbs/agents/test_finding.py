@@ -94,7 +94,8 @@ def test_a_typed_name_is_a_local_part_a_display_or_a_public_key(alice: Caller, b
     agent = factories.row_of(bob)
     text = agent.pubkey if text == "pubkey" else text
 
-    assert finding.typed(alice, text) == finding.typed_or_none(alice, text) == lookup.find(text) == agent
+    assert finding.typed(alice, text) == finding.typed_or_none(alice, text) == agent
+    assert lookup.find(text) == [agent]
 
 
 @pytest.mark.parametrize("text", ["nobody", "BOB@local", "bob@elsewhere", "", "a b", "\x00", "é", "x" * 300, "1" * 44])
@@ -112,9 +113,12 @@ def test_an_identity_is_compared_exactly_and_its_key_decides(alice: Caller, bob:
 
 
 def test_looking_an_agent_up_ignores_the_case_of_its_whole_name(bob: Caller) -> None:
-    assert lookup.find("BOB@Local") == bob.agent
-    assert lookup.find("BOB") is lookup.find("twin") is None
-    assert lookup.find("TWIN@east") == Agent.objects.get(display="twin@east")
+    twins = list(Agent.objects.filter(local="twin").order_by("display"))
+
+    assert lookup.find("BOB@Local") == lookup.find("BOB") == lookup.find("bo") == [bob.agent]
+    assert lookup.find("TWIN@east") == [Agent.objects.get(display="twin@east")]
+    assert lookup.find("Twin") == twins
+    assert lookup.find("nobody") == []
 
 
 def test_text_that_is_a_public_key_never_names_another_agent(alice: Caller) -> None:
