@@ -48,5 +48,4 @@ CSRF_FAILURE_VIEW = "a2aproject.web.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
 # Formats of dates in the admin. The dashboard shows times in each person's own zone.
-DATETIME_FORMAT = "Y-m-d H:i:s"
-DATE_FORMAT = "Y-m-d"
+FORMAT_MODULE_PATH = "a2aproject.formats"

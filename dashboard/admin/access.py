@@ -8,6 +8,7 @@ from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
 from django.db import transaction
+from django.forms import CheckboxSelectMultiple
 from django.utils import timezone
 
 from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
@@ -53,6 +54,7 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         (None, {"classes": ("wide",), "fields": ("username", "usable_password", "password1", "password2", "groups")}),
     )
     readonly_fields = ("last_login", "date_joined")
+    filter_horizontal = ()
     actions = ("reset_second_factor",)
 
     @admin.action(description="Remove the second factor, which was lost", permissions=["change"])
@@ -77,6 +79,10 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         told = {"label": "Opens the admin", "help_text": "Admins always do. Viewers and operators read there."}
         return super().formfield_for_dbfield(db_field, request, **kwargs, **(told if db_field.name == STAFF else {}))
+
+    def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
+        """Return a box for each group, because there are three."""
+        return super().formfield_for_manytomany(db_field, request, **{**kwargs, "widget": CheckboxSelectMultiple()})
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
         super().save_related(request, form, formsets, change)

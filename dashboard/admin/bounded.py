@@ -15,6 +15,7 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
+from dashboard.admin import columns
 from dashboard.admin.agents import ReadByRole
 from dashboard.figures import thresholds
 from mailbox.inspection.search_values import Moment, Reading
@@ -48,8 +49,22 @@ class BoundedPaginator(PaginatorBase):
 
     @cached_property
     def count(self) -> int:
+        return min(self._counted, COUNTED_TO)
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there are more rows than the pages show."""
+        return self._counted > COUNTED_TO
+
+    @property
+    def total(self) -> str:
+        """The number of rows, as `5,000+` if there are more than the pages show."""
+        return f"{self.count:,}{'+' if self.is_cut else ''}"
+
+    @cached_property
+    def _counted(self) -> int:
         found: Any = self.object_list
-        return int(found.order_by()[:COUNTED_TO].count())
+        return int(found.order_by()[: COUNTED_TO + 1].count())
 
 
 class RowsAdmin(ReadByRole, RowsBase):
@@ -67,17 +82,20 @@ class RowsAdmin(ReadByRole, RowsBase):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Return the list, or a page with the problem if a filter or the query is malformed."""
         try:
-            return super().changelist_view(request, extra_context)
+            return super().changelist_view(request, {"title": self._title(), **(extra_context or {})})
         except InvalidRequestError as refusal:
             context = {
                 **self.admin_site.each_context(request),
-                "title": f"Select {self.opts.verbose_name} to view",
+                "title": self._title(),
                 "opts": self.opts,
                 "problem": problem_of(refusal),
                 "q": request.GET.get("q", ""),
                 "has_box": bool(self.search_fields),
             }
             return TemplateResponse(request, "admin/refused.html", context, status=400)
+
+    def _title(self) -> str:
+        return str(self.opts.verbose_name_plural).capitalize()
 
     def page_of(self, row: Any) -> str:
         """Return the address of the row's own page under ``/ops/``."""
@@ -86,6 +104,11 @@ class RowsAdmin(ReadByRole, RowsBase):
     @admin.display(description="dashboard")
     def on_dashboard(self, row: Any) -> SafeString:
         return format_html('<a href="{}">open</a>', self.page_of(row))
+
+    def get_fields(self, request: HttpRequest, obj: Any | None = None) -> Any:
+        """Return the fields of a row's page, with JSON texts indented."""
+        names = super().get_fields(request, obj)
+        return names if obj is None else [columns.indented(obj, str(name)) for name in names]
 
     def view_on_site(self, row: Any) -> str:
         return self.page_of(row)
@@ -176,6 +199,49 @@ class ByDate(admin.SimpleListFilter):
         if span is None:
             raise InvalidRequestError({"q": f'date: "{text[:50]}" is none; write 2026, 2026-01 or 2026-01-31'})
         return queryset.filter(during(self.field, *span, self.mark))
+
+
+class Between(admin.ListFilter):
+    """A filter by a range of moments, each of which may be missing. The moments are in UTC."""
+
+    title = "time"
+    template = "admin/between.html"
+    field: ClassVar[str]
+    mark: ClassVar[str]  # name of the roll-ups' mark; "" for none
+    ends: ClassVar = (("since", "From"), ("until", "Until"))
+
+    def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
+        super().__init__(request, params, model, model_admin)
+        for name in self.expected_parameters():
+            if name in params:
+                self.used_parameters[name] = params.pop(name)[-1]
+
+    def has_output(self) -> bool:
+        return True
+
+    def expected_parameters(self) -> list[str]:
+        return [name for name, _ in self.ends]
+
+    def choices(self, changelist: ChangeList) -> Iterator[Any]:
+        own = self.expected_parameters()
+        others = [(name, values[-1]) for name, values in changelist.filter_params.items() if name not in own]
+        ends = [(name, label, self.used_parameters.get(name, "")) for name, label in self.ends]
+        yield {"others": others, "ends": ends}
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
+        start, end = (self._moment(name) for name in self.expected_parameters())
+        if start is None and end is None:
+            return queryset
+        return queryset.filter(during(self.field, start or datetime(2000, 1, 1, tzinfo=UTC), end, self.mark))
+
+    def _moment(self, name: str) -> datetime | None:
+        text = str(self.used_parameters.get(name, "")).strip()
+        if not text:
+            return None
+        try:
+            return datetime.fromisoformat(text).replace(tzinfo=UTC)
+        except ValueError:
+            raise InvalidRequestError({"q": f'{name}: "{text[:50]}" is no time; write 2026-01-31T18:30'}) from None
 
 
 def span_of(text: str) -> tuple[datetime, datetime] | None:

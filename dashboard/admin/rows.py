@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from django.contrib import admin
+from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 
-from dashboard.admin.bounded import ByDate, Chosen, RowsAdmin, Typed, moment, problem_of
+from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, moment, problem_of
+from dashboard.admin.columns import id_of, reason
 from dashboard.base import export
 from dashboard.views.audit import AuditList
 from mailbox.inspection import search
@@ -29,12 +32,23 @@ if TYPE_CHECKING:
 
 
 WHOLE_ID = "id, in full"
+LONE_ID = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}|[0-9a-fA-F]{4}…[0-9a-fA-F]{4}")  # whole, begun, or by its ends
+_PROBLEM = "a2a_problem"
 
 
 class SearchedAdmin(RowsAdmin):
     """Rows that the query language of the dashboard searches."""
 
     search_fields = ("pk",)  # shows the search box, whose text is a query
+    id_key: ClassVar[str]  # the key of the query language that a lone id is a value of
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Return the list. If the query is malformed, the list is empty and says why, with the status 400."""
+        response = super().changelist_view(request, extra_context)
+        if problem := getattr(request, _PROBLEM, ""):
+            messages.error(request, problem)
+            response.status_code = HTTPStatus.BAD_REQUEST
+        return response
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
         """Return the rows that match a query; raise `InvalidRequestError`."""
@@ -43,9 +57,16 @@ class SearchedAdmin(RowsAdmin):
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
     ) -> tuple[QuerySet[Any], bool]:
-        if not search_term.strip():
+        text = search_term.strip()
+        if not text:
             return queryset, False
-        return queryset & self.found(search_term, moment()).order_by(), False
+        if LONE_ID.fullmatch(text):
+            text = f"{self.id_key}:{text}"
+        try:
+            return queryset & self.found(text, moment()).order_by(), False
+        except InvalidRequestError as refusal:
+            setattr(request, _PROBLEM, problem_of(refusal))
+            return queryset.none(), False
 
 
 def chosen(name: str, values: Iterable[str], known: Mapping[str, Reading], key: str = "") -> type[Chosen]:
@@ -74,6 +95,11 @@ def by_date(of: str, mark: str = "") -> type[ByDate]:
     return type("ByDateOfRow", (ByDate,), {"field": of, "mark": mark})
 
 
+def between(of: str, mark: str = "") -> type[Between]:
+    """Return the filter by a range of the field ``of``. ``mark`` is as for `by_date`."""
+    return type("BetweenOfRow", (Between,), {"field": of, "mark": mark})
+
+
 def help_of(keys: Iterable[str], *, words: bool = False) -> str:
     """Return the help text of the search box."""
     known = " ".join(f"{key}:" for key in keys)
@@ -82,13 +108,15 @@ def help_of(keys: Iterable[str], *, words: bool = False) -> str:
 
 @admin.register(AuditEvent)
 class AuditEventAdmin(SearchedAdmin):
-    list_display = ("at", "kind", "actor", "source", "address", "task_id", "on_dashboard")
+    list_display = ("at", "kind", "actor", reason, id_of("task_id", "task"), "source", "address", "on_dashboard")
+    id_key = "task"
     list_filter = (
-        chosen("kind", sorted(Kind), search.EVENT_KEYS),
+        between("at", "last_event"),
         typed("actor", "user:ana", search.EVENT_KEYS),
         typed("task", WHOLE_ID, search.EVENT_KEYS),
         chosen("source", AuditEvent.Source.values, search.EVENT_KEYS),
         by_date("at", "last_event"),
+        chosen("kind", sorted(Kind), search.EVENT_KEYS),
     )
     search_help_text = help_of(search.EVENT_KEYS)
 
@@ -108,19 +136,27 @@ class AuditEventAdmin(SearchedAdmin):
             raise PermissionDenied
         try:
             found = self.get_changelist_instance(request).get_queryset(request)
+            problem = getattr(request, _PROBLEM, "")
         except InvalidRequestError as refusal:
-            return HttpResponse(f"{problem_of(refusal)}\n", status=400, content_type="text/plain; charset=utf-8")
+            problem = problem_of(refusal)
+        if problem:
+            return HttpResponse(f"{problem}\n", status=400, content_type="text/plain; charset=utf-8")
         return export.stream(found, AuditList.columns, form, "audit")
 
 
 @admin.register(Task)
 class TaskAdmin(SearchedAdmin):
-    list_display = ("uuid", "state", "awaits", "outcome", "sender", "recipient", "attempt", "sent_at", "on_dashboard")
+    list_display = (
+        *(id_of("uuid", "task"), "state", "awaits", "outcome", "sender", "recipient", "attempt", "sent_at"),
+        "on_dashboard",
+    )
+    id_key = "id"
     list_filter = (
         chosen("state", Task.State.values, search.TASK_KEYS),
         chosen("awaits", Task.Awaits.values, search.TASK_KEYS),
         chosen("outcome", Task.Outcome.values, search.TASK_KEYS, "state"),
         chosen("source", TaskSource, search.TASK_KEYS),
+        between("sent_at", "last_task"),
         by_date("sent_at", "last_task"),
     )
     list_select_related = ("sender", "recipient")
@@ -135,11 +171,13 @@ class TaskAdmin(SearchedAdmin):
 
 @admin.register(Lease)
 class LeaseAdmin(SearchedAdmin):
-    list_display = ("lease_id", "holder", "attempt", "leased_at", "ended_at", "end", "on_dashboard")
+    list_display = (*(id_of("lease_id", "lease"), "holder", "attempt", "leased_at", "ended_at", "end", "on_dashboard"),)
+    id_key = "id"
     list_filter = (
         typed("task", WHOLE_ID, search.LEASE_KEYS),
         typed("holder", "hotels@local", search.LEASE_KEYS, "agent"),
         "end",
+        between("leased_at", "last_lease"),
         by_date("leased_at", "last_lease"),
     )
     list_select_related = ("holder",)
@@ -158,6 +196,7 @@ class SpokenAdmin(SearchedAdmin):
     list_select_related = ("task",)
     list_filter = (typed("task", WHOLE_ID, SPOKEN_KEYS),)
     search_help_text = help_of(SPOKEN_KEYS)
+    id_key = "task"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         found = super().get_queryset(request)
@@ -168,7 +207,7 @@ class SpokenAdmin(SearchedAdmin):
 
 @admin.register(Message)
 class MessageAdmin(SpokenAdmin):
-    list_display = ("task", "seq", "role", "said_at", "on_dashboard")
+    list_display = (id_of("task.uuid", "task"), "seq", "role", "said_at", "on_dashboard")
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
         return search.messages(text, at)
@@ -179,7 +218,9 @@ class MessageAdmin(SpokenAdmin):
 
 @admin.register(Artifact)
 class ArtifactAdmin(SpokenAdmin):
-    list_display = ("task", "seq", "artifact_id", "append", "last_chunk", "said_at", "on_dashboard")
+    list_display = (
+        *(id_of("task.uuid", "task"), "seq", "artifact_id", "append", "last_chunk", "said_at", "on_dashboard"),
+    )
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
         return search.artifacts(text, at)
@@ -190,11 +231,15 @@ class ArtifactAdmin(SpokenAdmin):
 
 @admin.register(Result)
 class ResultAdmin(SearchedAdmin):
-    list_display = ("task", "status", "sender", "recipient", "posted_at", "delivery", "on_dashboard")
+    list_display = (
+        *(id_of("task.uuid", "task"), "status", "sender", "recipient", "posted_at", "delivery", "on_dashboard"),
+    )
+    id_key = "task"
     list_filter = (
         typed("task", WHOLE_ID, search.RESULT_KEYS),
         chosen("status", Result.Status.values, search.RESULT_KEYS),
         chosen("delivery", Result.Delivery.values, search.RESULT_KEYS),
+        between("posted_at", "last_result"),
         by_date("posted_at", "last_result"),
     )
     list_select_related = ("task", "sender", "recipient")
@@ -209,10 +254,14 @@ class ResultAdmin(SearchedAdmin):
 
 @admin.register(ReplayEntry)
 class ReplayEntryAdmin(SearchedAdmin):
-    list_display = ("key", "status", "source_task_id", "stored_at", "hits", "last_hit_at", "on_dashboard")
+    list_display = (
+        *("key", "status", id_of("source_task_id", "source"), "stored_at", "hits", "last_hit_at", "on_dashboard"),
+    )
+    id_key = "source"
     list_filter = (
         typed("task", WHOLE_ID, search.REPLAY_KEYS, "source"),
         chosen("status", Result.Status.values, search.REPLAY_KEYS),
+        between("stored_at"),
         by_date("stored_at"),
     )
     search_help_text = help_of(search.REPLAY_KEYS)
