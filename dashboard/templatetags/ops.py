@@ -17,66 +17,13 @@ from django.utils.safestring import SafeString
 
 from dashboard.figures import thresholds
 from dashboard.figures.charts import Bar, Range
+from dashboard.wording.states import STATES
 from mailbox.database import descent
 from mailbox.inspection import search
 from mailbox.inspection.backlogs import COUNTED_TO
 from mailbox.words import redaction, times
 
 register = template.Library()
-
-STATES = {
-    "queued": ("○", "Queued", "queued"),
-    "waiting": ("○", "Waits on a twin", "queued"),
-    "in_flight": ("◐", "In flight", "leased"),
-    "interrupted": ("?", "Interrupted", "partial"),
-    "stale": ("◑", "Stale", "stale"),
-    "ok": ("✓", "OK", "ok"),
-    "partial": ("◒", "Partial", "partial"),
-    "error": ("✕", "Error", "error"),
-    "cancelled": ("⊘", "Cancelled", "queued"),
-    "rejected": ("✕", "Rejected", "error"),
-    "expired": ("✕", "Expired", "error"),
-    "result": ("✓", "Answered", "ok"),
-    "requeue": ("↺", "Requeued", "stale"),
-    "auto_requeue": ("↺", "Requeued by the retry gate", "stale"),
-    "force_error": ("✕", "Forced to an error", "error"),
-    "release": ("↺", "Released by its holder", "queued"),
-    "cancel": ("⊘", "Cancelled", "queued"),
-    "asked": ("?", "Asked its sender", "partial"),
-    "pending": ("○", "Pending", "leased"),
-    "delivered": ("◐", "Delivered", "ok"),
-    "acked": ("✓", "Acknowledged", "ok"),
-    "ready": ("○", "Ready", "leased"),
-    "consent": ("◑", "Needs consent", "stale"),
-    "skipped": ("⊘", "Skipped", "queued"),
-    "done": ("✓", "Done", "ok"),
-    "changed": ("◑", "Lease changed", "stale"),
-    "completed": ("✓", "Completed meanwhile", "leased"),
-    "refused": ("✕", "Refused", "error"),
-    "failed": ("✕", "Failed", "error"),
-    "left": ("⊘", "Left alone", "queued"),
-    "preview": ("○", "Preview", "leased"),
-    "applying": ("◐", "Under way", "leased"),
-    "discarded": ("⊘", "Discarded", "queued"),
-    "plan_expired": ("⊘", "Expired", "queued"),
-    "disabled": ("✕", "Given up", "error"),
-    "unchanged": ("✓", "Nothing to do", "queued"),
-    "degraded": ("◑", "Degraded", "stale"),
-    "failing": ("✕", "Failing", "error"),
-    "paused": ("◑", "Paused", "stale"),
-    "leasing": ("✓", "OK", "ok"),
-    "stale_lease": ("◑", "Stale lease", "stale"),
-    "quiet": ("◑", "Not polling", "stale"),
-    "unserved": ("◑", "Late queue", "stale"),
-    "passed": ("✓", "Passed", "ok"),
-    "open": ("○", "Open to anyone", "partial"),
-    "problem": ("✕", "Problem", "error"),
-    "online": ("✓", "Online", "ok"),
-    "suspect": ("◑", "Suspect", "stale"),
-    "offline": ("○", "Offline", "queued"),
-    "expires_soon": ("◑", "Expires soon", "stale"),
-    "replaced": ("○", "Replaced", "queued"),
-}
 
 
 @register.simple_tag

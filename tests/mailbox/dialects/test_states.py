@@ -9,7 +9,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from dashboard.templatetags.ops import STATES as PILLS
+from dashboard.wording.states import STATES as PILLS
 from dashboard.wording.journal import in_words
 from mailbox.dialects.corvid import wire as corvid
 from mailbox.dialects.covenant import wire as covenant
