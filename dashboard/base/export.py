@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from http import HTTPStatus
@@ -11,26 +12,30 @@ from typing import Any, TypeVar
 
 from django.db.models import Model, QuerySet
 from django.http import Http404, StreamingHttpResponse
+from django.utils import timezone
+from django.utils.text import slugify
 
 from mailbox.database import paging
 from mailbox.words import json_text
 
 MOST = 100_000
 FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # the last four are full-width
+NOT_IN_A_NAME = re.compile(r"[^\w]+")
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 Row = TypeVar("Row", bound=Model)
 Columns = Mapping[str, Callable[[Row], Any]]
 
 
-def stream(found: QuerySet[Row], columns: Columns[Row], form: str, name: str) -> StreamingHttpResponse:
-    """Return the rows of ``found`` as a file, newest first, at most `MOST`.
+def stream(found: QuerySet[Row], columns: Columns[Row], form: str, name: str, query: str = "") -> StreamingHttpResponse:
+    """Return the rows of ``found`` as a file, newest first, at most `MOST`. Its name tells the day and the ``query``.
 
     The header ``X-Truncated`` is set if there are more rows.
     """
     if form not in TYPES:
         raise Http404
     response = StreamingHttpResponse(_text(found, columns, form), status=HTTPStatus.OK, content_type=TYPES[form])
-    response["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
+    words = filter(None, [name, f"{timezone.localdate()}", slugify(NOT_IN_A_NAME.sub("-", query))[:60]])
+    response["Content-Disposition"] = f'attachment; filename="{"-".join(words)}.{form}"'
     if found.order_by()[MOST : MOST + 1].exists():
         response["X-Truncated"] = f"the newest {MOST}"
     return response

@@ -86,7 +86,7 @@ class ListPage(DashboardView):
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
-            return export.stream(self.exported(self.found(self.query)), self.columns, form, self.name)
+            return export.stream(self.exported(self.found(self.query)), self.columns, form, self.name, self.query)
         problem = ""
         try:
             found = self.found(self.query)

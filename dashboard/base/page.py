@@ -58,10 +58,17 @@ STATUS: dict[type[MailboxError], int] = {
     UnknownPlanError: HTTPStatus.NOT_FOUND,
     UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
 }
+NOT_FOUND: dict[type[MailboxError], str] = {
+    UnknownTaskError: "Task not found",
+    UnknownAgentError: "Agent not found",
+    UnknownDeliveryError: "Callback not found",
+    UnknownPlanError: "Repair not found",
+    UnknownReplayEntryError: "Cached result not found",
+}
 HEADING = {
-    HTTPStatus.BAD_REQUEST: "That address does not make sense",
-    HTTPStatus.FORBIDDEN: "You may not do this",
-    HTTPStatus.NOT_FOUND: "There is no such thing here",
+    HTTPStatus.BAD_REQUEST: "Invalid address",
+    HTTPStatus.FORBIDDEN: "Permission denied",
+    HTTPStatus.NOT_FOUND: "Not found",
 }
 
 
@@ -100,7 +107,7 @@ class DashboardView(View):
         )
         with timezone.override(Preferences.of(request).tzinfo):
             if role is None:
-                return self.problem(403, "You may not look", "You are in none of the groups viewer, operator, admin.")
+                return self.problem(403, "No access", "You are not in the group viewer, operator or admin.")
             if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
                 return self.problem(403, "Nothing was changed", "Another site sent this form.")
             try:
@@ -113,15 +120,14 @@ class DashboardView(View):
                 if isinstance(refusal, UnknownTaskError) and (last := lookup.end_of(UUID(refusal.ids["task_id"]))):
                     return self._compacted(last)
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
-                return self.problem(
-                    status, HEADING.get(HTTPStatus(status), "Nothing was changed"), advice.to_person(refusal)
-                )
+                heading = NOT_FOUND.get(type(refusal)) or HEADING.get(HTTPStatus(status), "Nothing was changed")
+                return self.problem(status, heading, advice.to_person(refusal))
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Explain the address of a button to a person who opens it. Django's own response has no body."""
         allowed = super().http_method_not_allowed(request, *args, **kwargs)["Allow"]
-        message = "This is the address of a button, which stands on another page. Nothing was changed."
-        response = self.problem(HTTPStatus.METHOD_NOT_ALLOWED, "There is nothing to see here", message)
+        message = "This address belongs to a button on another page. Nothing was changed."
+        response = self.problem(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing to see here", message)
         response["Allow"] = allowed
         return response
 

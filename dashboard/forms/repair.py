@@ -24,7 +24,7 @@ class ReasonForm(forms.Form):
 
     reason = forms.CharField(
         max_length=REASON_MAX_LENGTH,
-        error_messages={"required": "Say why: the reason is kept in the audit log."},
+        error_messages={"required": "Enter a reason. It is recorded in the audit log."},
         widget=forms.TextInput(attrs={"list": "reasons", "autocomplete": "off"}),
     )
     form_token = forms.UUIDField(widget=forms.HiddenInput)
@@ -37,7 +37,7 @@ class ReasonForm(forms.Form):
     def clean_reason(self) -> str:
         reason: str = self.cleaned_data["reason"]
         if not any(character.isalnum() for character in reason):
-            raise forms.ValidationError("Say why in words: the reason is kept in the audit log.")
+            raise forms.ValidationError("Enter a reason in words. It is recorded in the audit log.")
         return reason
 
 

@@ -8,17 +8,17 @@ from dashboard.figures import thresholds
 from mailbox.inspection import search
 
 STATES = {
-    "queued": "Waits to be leased by its recipient, first in, first out.",
-    "waiting": "Queued, but the same idempotent work is under way already; it takes that one's answer.",
-    "in_flight": "Leased: its holder works on it, across restarts, until somebody says otherwise.",
-    "interrupted": "Its holder put a question to its sender. No agent holds it until the sender answers.",
-    "stale": "In flight for longer than the threshold. Nothing happens to it by itself; it needs a decision.",
-    "ok": "Resolved, with an answer.",
-    "partial": "Resolved, with a part of the answer.",
-    "error": "Resolved, with an error its sender will read.",
-    "cancelled": "Resolved: its sender withdrew it.",
-    "rejected": "Resolved: its recipient refused the work.",
-    "expired": "Resolved: its deadline or its work timeout had passed.",
+    "queued": "Waiting for its recipient to lease it, first in, first out.",
+    "waiting": "Queued behind the same idempotent work, whose result it will get.",
+    "in_flight": "Being worked on by its holder; survives restarts.",
+    "interrupted": "Its holder asked the sender a question. Nobody holds it until the sender answers.",
+    "stale": "In flight past the threshold. It stays so until somebody decides.",
+    "ok": "Finished with a result.",
+    "partial": "Finished with a partial result.",
+    "error": "Failed; the sender receives the error.",
+    "cancelled": "Cancelled by its sender.",
+    "rejected": "Refused by its recipient.",
+    "expired": "Ended by its deadline or work timeout.",
 }
 WORDS = {
     "Task": "A request from one agent, the sender, to another, the recipient.",
@@ -37,7 +37,7 @@ WORDS = {
     "Capability": "An action somebody may take. People hold those of their group: viewer, operator or admin.",
 }
 TASK_KEYS = {
-    "state": "one of the states above",
+    "state": "a state from the list above",
     "awaits": "input or authorization: what an interrupted task waits for",
     "agent": "its sender or recipient; hotels, or hotels@local",
     "from": "its sender",
@@ -124,22 +124,22 @@ PLAN_KEYS = {
     "age": "since it was made; <1d",
 }
 KEYS = {
-    "/": "the box that finds things",
-    "g o": "to the overview",
-    "g l": "to the leases",
-    "g t": "to the tasks",
-    "g a": "to the agents",
-    "g u": "to the journal",
-    "g p": "to the repairs",
-    "j k": "to the next row, the one before",
+    "/": "focus search",
+    "g o": "overview",
+    "g l": "leases",
+    "g t": "tasks",
+    "g a": "agents",
+    "g u": "audit log",
+    "g p": "repairs",
+    "j k": "next or previous row",
     "o": "open the row",
     "x": "select the row",
-    "r f": "requeue, force an error: the row's lease, or the page's",
-    "e": "to the next row with an error",
-    "[ ]": "fold the tree, unfold it",
+    "r f": "requeue or force error",
+    "e": "next row with an error",
+    "[ ]": "collapse or expand tree",
     ".": "pause or resume live updates",
-    "t": "light or dark",
-    "?": "this page",
+    "t": "light or dark theme",
+    "?": "this help",
 }
 LANGUAGES = (
     ("Tasks", "ops:tasks", TASK_KEYS, "state:error to:hotels age:<1d"),
@@ -155,7 +155,7 @@ LANGUAGES = (
 
 
 class Help(DashboardView):
-    """The help page: the words, the states, the query language and the keys."""
+    """The help page: the words, the states, the query language and the keys. In a dialog it is only the keys."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         context = {
@@ -167,4 +167,4 @@ class Help(DashboardView):
             "words_among": search.WORDS_AMONG,
             "has_manual": settings.A2A_SITE.exists(),
         }
-        return self.page("ops/help.html", context)
+        return self.page("ops/help.html#panel" if self.is_fragment else "ops/help.html", context)

@@ -124,7 +124,7 @@ class Repair(Act[Lease]):
 class Requeue(Repair):
     needs = actions.REQUEUE
     route = "requeue"
-    wording = Wording(heading="Requeue 1 lease", verb="Requeue lease", busy="Requeueing…", keep="Keep lease")
+    wording = Wording(heading="Requeue 1 lease", verb="Requeue lease", busy="Requeueing…", keep="Cancel")
 
     def form_of(self, data: QueryDict | None, **options: Any) -> RequeueForm:
         return RequeueForm(data, task=self.subject().task, **options)
@@ -145,7 +145,7 @@ class Requeue(Repair):
 class ForceError(Repair):
     needs = actions.FORCE_ERROR
     route = "force-error"
-    wording = Wording(heading="Force an error on 1 lease", verb="Force error", busy="Forcing…", keep="Keep lease")
+    wording = Wording(heading="Force an error on 1 lease", verb="Force error", busy="Forcing…", keep="Cancel")
 
     def is_open(self, lease: Lease) -> bool:
         """Whether the lease is live, or its holder's question still interrupts the task."""
@@ -167,7 +167,7 @@ class ForceError(Repair):
         return self.said(subject)
 
     def said(self, lease: Lease) -> str:
-        return f"Forced to an error. {lease.task.sender} will drain it; attempt {lease.attempt} stays recorded."
+        return f"Task closed as an error. {lease.task.sender} will receive it."
 
     def command(self, lease: Lease, form: ReasonForm) -> str:
         message, reason = (str(form[name].value() or "") for name in ("message", "reason"))

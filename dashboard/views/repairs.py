@@ -57,7 +57,7 @@ class Repairs(RepairList):
     def post(self, request: HttpRequest) -> HttpResponse:
         form = PlanForm(request.POST)
         if not form.is_valid():
-            return self._nothing_planned("The form was not whole. Go back, reload the page and choose again.")
+            return self._nothing_planned("The form was incomplete. Go back, reload the page and select again.")
         chosen = form.cleaned_data
         try:
             plan = plans.make(
@@ -71,9 +71,7 @@ class Repairs(RepairList):
                 after=self._after(chosen),
             )
         except InvalidRequestError as error:
-            return self._nothing_planned(
-                error.fields.get("q") or "No live lease was chosen. Go back and tick some, or take all that match."
-            )
+            return self._nothing_planned(error.fields.get("q") or "Select at least one lease first.")
         return HttpResponseRedirect(reverse("ops:plan", args=[plan.pk]), status=303)
 
     def _leases(self, chosen: dict[str, Any]) -> LeaseQuerySet:
@@ -93,7 +91,7 @@ class Repairs(RepairList):
         return plan
 
     def _nothing_planned(self, why: str) -> HttpResponse:
-        return self.problem(422, "Nothing was planned", why)
+        return self.problem(422, "Nothing planned", why)
 
 
 class PlanList(ListPage):

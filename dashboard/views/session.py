@@ -32,7 +32,7 @@ class SignIn(auth_views.LoginView):
     template_name = "ops/sign_in.html"
     authentication_form = SignInForm
     redirect_authenticated_user = True
-    http_method_names = ["get", "post"]
+    http_method_names = ["get", "head", "post"]
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         """Refuse a signed-in person whom Django's admin sent here: a second sign-in would change nothing."""
@@ -95,12 +95,12 @@ class Settings(DashboardView):
     def post(self, request: HttpRequest) -> HttpResponse:
         old, zone = Preferences.of(request), request.POST.get("zone")
         if zone is not None and not is_zone(zone.strip()):
-            return self._form(zone, f'"{zone[:100]}" is no time zone; write one like Europe/Berlin.')
+            return self._form(zone, f'"{zone[:100]}" is not a time zone. Example: Europe/Berlin.')
         chosen = old.with_changes(_asked(request))
         after = request.POST.get("next", "")
         known = url_has_allowed_host_and_scheme(after, {request.get_host()})
         if not known:
-            messages.success(request, "Saved, in this browser.")
+            messages.success(request, "Saved in this browser.")
         response = HttpResponseRedirect(after if known else request.path, status=303)
         chosen.remember(response, secure=request.is_secure())
         return response

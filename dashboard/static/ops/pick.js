@@ -19,6 +19,11 @@
     if (to >= 0) last = box;
     tell(box.form);
   });
+  document.addEventListener('submit', e => {
+    if (!e.target.matches('[data-pick]') || e.target.elements.everything.checked || boxes(e.target).some(box => box.checked)) return;
+    e.preventDefault();
+    e.target.querySelector('[data-picked]').textContent = 'Select at least one lease first';
+  });
   document.addEventListener('htmx:afterSettle', tellAll);
   addEventListener('pageshow', tellAll);
 })();

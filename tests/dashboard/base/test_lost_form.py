@@ -130,5 +130,5 @@ def test_a_form_with_a_bad_token_makes_no_plan(ana, alice, bob, token):
     refused = ana.post("/ops/repairs/", {"verb": "requeue", "lease": str(lease.lease_id), **token})
 
     assert refused.status_code == 422
-    assert "The form was not whole. Go back, reload the page and choose again." in refused.text
+    assert "The form was incomplete. Go back, reload the page and select again." in refused.text
     assert not RepairPlan.objects.exists()

@@ -86,7 +86,7 @@ def test_an_operator_ends_an_interrupted_task_in_a_dialog(browse, alice, bob):
     page.fill("dialog [name=reason]", "the sender is gone")
     page.click("dialog [data-submit]")
 
-    page.get_by_text("Forced to an error").first.wait_for()
+    page.get_by_text("Task closed as an error").first.wait_for()
     assert page.locator("#question").count() == 0
 
 
@@ -177,7 +177,7 @@ def test_keyboard_shortcuts_open_pages_dialogs_and_the_search_box(browse, alice,
 
     page.wait_for_url(f"**/ops/tasks/{lease.task.uuid}/")
     page.keyboard.press("?")
-    page.wait_for_url("**/ops/help/")
+    page.locator("dialog[open]", has_text="focus search").wait_for()
 
 
 def test_a_key_changes_the_theme_and_the_choice_is_kept(browse):

@@ -10,8 +10,9 @@ import pytest
 from mailbox.models import Lease
 from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
+from tests.dashboard.conftest import path_of
 from tests.screenshots import hub
-from tests.support import factories
+from tests.support import factories, talking
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
@@ -140,3 +141,20 @@ def test_changes_that_a_person_held_appear_when_the_person_leaves_the_list(brows
 
     page.wait_for_selector("[data-changed]", state="hidden")
     assert page.locator(f"#lease-{leases[7].lease_id} time").count() == 2
+
+
+def test_the_answer_of_a_task_appears_by_itself(browse):
+    scene = hub.calm()
+    with scene.ago(seconds=30):
+        lease = scene.lease(scene.send("planner", "flights", "Find a way back"))
+    page = browse("ana", live=5)
+    page.goto(path_of(lease.task))
+    talking.told(scene["flights"], lease.task, "Twelve flights found.")
+    child = scene.send("flights", "scraper", "Scrape the prices", parent=lease.task.uuid)
+    scene.answer(lease)
+
+    page.evaluate(TICK)
+    page.get_by_text("Hotel Lisboa Plaza, 3 nights, 412 EUR").first.wait_for()
+
+    assert page.locator(f"main a[href='{path_of(child)}']").count()
+    assert page.get_by_text("Twelve flights found.").count()

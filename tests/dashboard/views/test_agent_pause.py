@@ -102,5 +102,5 @@ def test_a_pause_without_a_reason_is_refused(ana, agent):
     refused = ana.post(BOB, {**shown(ana), "reason": "  "})
 
     assert refused.status_code == 422
-    assert "Say why" in refused.text
+    assert "Enter a reason" in refused.text
     assert Agent.objects.get(pk=agent.pk).paused_at is None

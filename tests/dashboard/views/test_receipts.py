@@ -29,7 +29,7 @@ def test_an_applied_plan_shows_its_receipt_at_the_same_address(ana, alice, bob):
     for part in ("<b>3</b> planned", "<b>1</b> requeued", "<b>1</b> lease changed", "<b>1</b> completed meanwhile"):
         assert part in squeezed(page.text)
     assert "pod lost, INC-4412" in page.text
-    assert "None of the changed leases is live again" in page.text
+    assert "The changed leases are not held by anyone now" in page.text
     assert [event.actor for event in factories.journal(Kind.REPAIR_APPLIED)] == ["user:ana"]
 
 
@@ -98,7 +98,7 @@ def test_changed_leases_that_are_live_again_can_be_planned_anew(ana, alice, bob)
     fields = {"form_token": str(uuid.uuid4()), "verb": "requeue", "after": first.pk, "which": "changed"}
     page = ana.post("/ops/repairs/", fields, follow=True)
 
-    assert "Make a new plan from the 1 changed lease" in receipt.text
+    assert "Plan again for the 1 changed lease" in receipt.text
     assert f"lease-{current.lease_id}" not in receipt.text
     assert [row.lease_id for row in RepairPlan.objects.latest("pk").rows.all()] == [current.lease_id]
     assert f"repair #{first.pk}" in page.text

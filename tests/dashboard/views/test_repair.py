@@ -136,7 +136,7 @@ def test_a_task_leased_again_since_the_form_opened_is_left_alone(ana, ben, alice
     response = ben.post(path(seen), late)
 
     assert response.status_code == 409
-    assert "is not the current one" in response.text
+    assert "changed after you opened the form" in response.text
     assert path(current) in response.text
     assert Lease.objects.get(pk=current.pk).ended_at is None
     carried = ben.get(path(current), {"reason": late["reason"]})
@@ -151,7 +151,7 @@ def test_a_repair_of_a_task_resolved_meanwhile_is_refused(ana, alice, bob):
     response = ana.post(path(lease), form)
 
     assert response.status_code == 409
-    assert "nothing left to repair" in response.text
+    assert "Nothing left to repair" in response.text
     assert "answered" in response.text
 
 

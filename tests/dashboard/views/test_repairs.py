@@ -40,7 +40,7 @@ def test_a_plan_shows_the_query_of_the_list_it_was_selected_from(ana, alice, bob
     link = '<a href="/ops/leases/?q=agent%3Abob%20%3Cb%3E"><bdi><code>agent:bob &lt;b&gt;</code></bdi></a>'
     assert f"from 2 chosen leases of {link}." in squeezed(page.text)
     assert "chosen" not in whole.text
-    assert "chosen by hand of <bdi><code>agent:bob &lt;b&gt;</code></bdi>" in squeezed(
+    assert "selected of <bdi><code>agent:bob &lt;b&gt;</code></bdi>" in squeezed(
         ana.get("/ops/repairs/plans/").text
     )
     made = [event.fields for event in factories.journal(Kind.REPAIR_PLAN_MADE)]
@@ -59,11 +59,11 @@ def test_a_plan_of_a_query_holds_exactly_the_matching_leases(ana, alice, bob):
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
-        ({}, "No live lease was chosen"),
-        ({"everything": "1", "q": "state:stale"}, "No live lease was chosen"),
+        ({}, "Select at least one lease first"),
+        ({"everything": "1", "q": "state:stale"}, "Select at least one lease first"),
         ({"everything": "1", "q": "owner:x"}, "Unknown key “owner”"),
-        ({"verb": "drop"}, "not whole"),
-        ({"lease": "x"}, "not whole"),
+        ({"verb": "drop"}, "incomplete"),
+        ({"lease": "x"}, "incomplete"),
     ],
     ids=["no lease", "no match", "bad query", "unknown verb", "bad lease"],
 )

@@ -158,3 +158,8 @@ def test_the_right_password_gets_in_after_the_delay_although_others_guess_on(per
     assert "Wait 20 seconds, then send it again." in told.text
     assert entered.status_code == 302
     assert factories.journal(Kind.PERSON_SIGNED_IN)
+
+
+@pytest.mark.django_db
+def test_a_head_request_to_the_sign_in_is_answered(client):
+    assert client.head("/ops/sign-in/").status_code == 200
