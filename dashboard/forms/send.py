@@ -2,30 +2,37 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django import forms
+from django.conf import settings
 
-from mailbox.words import content, json_text, times
+from mailbox.models import Task
+from mailbox.verbs.upkeep import erasing
+from mailbox.words import content, json_text, redaction, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 from mailbox.words.errors import InvalidJsonError
+
+
+class CannotCopyError(Exception):
+    """A task that the form cannot copy. Its text is for the person."""
 
 
 class SendForm(forms.Form):
     """A task that a person sends to an agent. ``form_token`` is its id, so it is sent once."""
 
     form_token = forms.UUIDField(widget=forms.HiddenInput)
-    recipient = forms.CharField(
-        help_text="required: who is to do it", error_messages={"required": "Say which agent is to do it."}
-    )
+    copy_of = forms.UUIDField(widget=forms.HiddenInput, required=False)
+    recipient = forms.CharField(help_text="required", error_messages={"required": "Choose an agent."})
     intent_text = forms.CharField(
-        label="Intent",
-        help_text="required: what is to be done, in words",
+        label="Instructions",
+        help_text="required",
         strip=False,
-        error_messages={"required": "Say what is to be done."},
+        error_messages={"required": "Enter instructions."},
         widget=forms.Textarea(attrs={"rows": 6}),
     )
     task_kind = forms.CharField(label="Kind", help_text="such as booking", required=False)
@@ -33,30 +40,30 @@ class SendForm(forms.Form):
         required=False, choices=[("", ""), *((safety.value, safety.value) for safety in DuplicateSafety)]
     )
     idempotency_key = forms.CharField(
-        label="Key", help_text="for the last two: names the work, such as inv-7", required=False
+        label="Key", help_text="required for Unsafe and Idempotent, such as inv-7", required=False
     )
     deadline = forms.DateTimeField(
-        help_text="in your time zone; past it, it is not begun",
+        help_text="in your time zone; expires if not started by then",
         required=False,
         input_formats=["%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M"],
-        error_messages={"invalid": "Write a moment like 2026-11-21 14:00, in your time zone."},
+        error_messages={"invalid": "Enter a time such as 2026-11-21 14:00, in your time zone."},
     )
     work_timeout = forms.CharField(
-        label="Work timeout", help_text="such as 90s, 10m or 2h; past it, the work is given up", required=False
+        label="Work timeout", help_text="such as 90s, 10m or 2h; an attempt that takes longer ends", required=False
     )
     parent = forms.UUIDField(
-        help_text="the id of the task that this is a part of",
+        help_text="ID of the parent task",
         required=False,
-        error_messages={"invalid": "Write the whole id of a task."},
+        error_messages={"invalid": "Enter a full task ID."},
     )
     content = forms.CharField(
         label="Content blocks",
-        help_text="JSON: an array; kept in the metadata as content",
+        help_text="JSON array; stored as content in the metadata",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
     metadata = forms.CharField(
-        help_text="JSON: an object; agents get it where their dialect carries it",
+        help_text="JSON object; not supported by every dialect",
         required=False,
         widget=forms.Textarea(attrs={"rows": 3}),
     )
@@ -78,13 +85,13 @@ class SendForm(forms.Form):
             return None
         span = times.parse(text)
         if not span:
-            raise forms.ValidationError("Write a duration such as 90s, 10m, 2h or 1d.")
+            raise forms.ValidationError("Enter a duration such as 90s, 10m, 2h or 1d.")
         return span
 
     def clean_content(self) -> list[dict[str, Any]]:
         blocks = _json(self.cleaned_data["content"], [])
         if not isinstance(blocks, list) or not all(isinstance(block, dict) for block in blocks):
-            raise forms.ValidationError('Write an array of blocks, such as [{"type": "text", "text": "…"}].')
+            raise forms.ValidationError('Enter an array of blocks, such as [{"type": "text", "text": "…"}].')
         problems = [f"{path}: {problem}" for path, problem in content.problems(blocks)]
         if problems:
             raise forms.ValidationError(problems)
@@ -93,17 +100,15 @@ class SendForm(forms.Form):
     def clean_metadata(self) -> dict[str, Any]:
         metadata = _json(self.cleaned_data["metadata"], {})
         if not isinstance(metadata, dict):
-            raise forms.ValidationError('Write an object, such as {"ticket": "INC-4412"}.')
+            raise forms.ValidationError('Enter an object, such as {"ticket": "INC-4412"}.')
         if "content" in metadata and self.cleaned_data.get("content"):
-            raise forms.ValidationError("It has content of its own; leave one of the two out.")
+            raise forms.ValidationError("The metadata has content, too. Use one of the two.")
         return metadata
 
     def clean(self) -> dict[str, Any]:
         found = super().clean() or {}
         if not self.errors and bool(found["duplicate_safety"]) != bool(found["idempotency_key"].strip()):
-            self.add_error(
-                "idempotency_key", "Duplicate safety and key go together: both, or neither for work that is unsafe."
-            )
+            self.add_error("idempotency_key", "Safety and key go together: set both or neither.")
         return found
 
     def envelope(self) -> TaskEnvelope:
@@ -120,6 +125,7 @@ class SendForm(forms.Form):
             deadline_ms=int(deadline.timestamp() * 1000) if deadline else None,
             work_timeout=said["work_timeout"],
             idempotency=Idempotency(duplicate_safety=DuplicateSafety(safety), key=key) if safety else None,
+            copy_of=said["copy_of"],
             metadata={**said["metadata"], **({"content": said["content"]} if said["content"] else {})},
         )
 
@@ -130,6 +136,45 @@ class SendForm(forms.Form):
             self.add_error(field if field in self.fields else None, problem)
 
 
+def copied(task: Task, token: UUID) -> dict[str, Any]:
+    """Return the values of a form that sends a copy of ``task``; raise `CannotCopyError`.
+
+    A key of the same work would be answered from the cache, so the copy gets a key of its own. ``token`` names it.
+    """
+    metadata = json_text.loads(task.metadata)
+    if task.state != Task.State.RESOLVED:
+        raise CannotCopyError("This task hasn't finished. Only finished tasks can be copied.")
+    if task.intent_text.startswith(erasing.BLANK):
+        raise CannotCopyError("The payload of this task was erased, so there is nothing to copy.")
+    if redaction.fields(metadata, settings.A2A_REDACTED_FIELDS) != metadata:
+        raise CannotCopyError("The payload has fields that the dashboard hides, so it can't be copied here.")
+    if len(task.metadata) + len(task.intent_text) > LARGEST_COPY:
+        raise CannotCopyError("The payload is too large for a form. Send the copy by the API or the CLI.")
+    blocks = metadata.pop("content", None) if _is_content(metadata.get("content")) else None
+    return {
+        "copy_of": task.uuid,
+        "recipient": task.recipient.display,
+        "intent_text": task.intent_text,
+        "task_kind": task.task_kind,
+        "duplicate_safety": task.duplicate_safety,
+        "idempotency_key": f"{task.idempotency_key[:KEPT]}-copy-{token.hex[:8]}" if task.idempotency_key else "",
+        "work_timeout": f"{task.work_timeout // timedelta(seconds=1)}s" if task.work_timeout else "",
+        "parent": task.parent,
+        "content": _written(blocks),
+        "metadata": _written(metadata),
+    }
+
+
+def _is_content(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and not list(content.problems(value))
+
+
+def _written(value: Any) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
+
+
+LARGEST_COPY = 256 * 1024  # characters
+KEPT = 400  # characters of the original's key in the key of a copy
 FIELD_OF = {"idempotency.key": "idempotency_key", "deadline_ms": "deadline"}
 
 

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from dashboard.base.page import DashboardView
-from dashboard.forms.send import SendForm
+from dashboard.forms.send import CannotCopyError, SendForm, copied
 from mailbox.gate import actions, compacted
 from mailbox.gate.own_agents import OPERATORS
-from mailbox.inspection import agents
+from mailbox.inspection import agents, tasks
 from mailbox.models import Task
 from mailbox.verbs.life import operators
 from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
@@ -26,14 +26,22 @@ class Send(DashboardView):
     needs = actions.SEND
 
     def get(self, request: HttpRequest) -> HttpResponse:
+        token = uuid.uuid4()
         asked = {name: request.GET.get(name, "") for name in ("recipient", "parent", "intent_text", "task_kind")}
-        return self._form(SendForm(initial={"form_token": uuid.uuid4(), **asked}))
+        if original := request.GET.get("copy", ""):
+            try:
+                asked = copied(tasks.whole_task(UUID(original)), token)
+            except ValueError:
+                return self.problem(400, "Nothing to copy", "The address names no full task ID.")
+            except CannotCopyError as refusal:
+                return self.problem(409, "This task can't be copied", str(refusal))
+        return self._form(SendForm(initial={"form_token": token, **asked}))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = SendForm(request.POST)
         if "form_token" in form.errors:
             form = SendForm({**request.POST.dict(), "form_token": uuid.uuid4()})
-            form.add_error(None, "The form was not whole. What you wrote stands here: look it over and send it again.")
+            form.add_error(None, "The form was incomplete. Your input is kept: check it and send again.")
         if not form.is_valid():
             return self._form(form, status=422)
         self.caller = self.named(form.cleaned_data["form_token"])
@@ -44,7 +52,7 @@ class Send(DashboardView):
         except UnknownAgentError as error:
             form.refuse({"recipient": error.message})
         except TaskConflictError:
-            return self.problem(409, "Nothing was sent", "This form had been sent already, with other content.")
+            return self.problem(409, "Nothing was sent", "This form was already sent with different content.")
         else:
             self._report(task)
             return HttpResponseRedirect(reverse("ops:task", args=[task.uuid]), status=303)
@@ -52,14 +60,16 @@ class Send(DashboardView):
 
     def _report(self, task: Task) -> None:
         if compacted.is_compacted(task):
-            messages.info(self.request, "This form was sent before. Its task has ended and was compacted since.")
+            messages.info(self.request, "This form was already sent. Its task has ended and was compacted.")
             return
         messages.success(self.request, f"Sent to {task.recipient}. The result will appear here.")
         if not operators.may_answer(task.recipient):
             how = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
             messages.warning(
                 self.request,
-                format_html("{} may not answer it yet. Grant it: <code data-command>{}</code>", task.recipient, how),
+                format_html(
+                    "{} isn't allowed to answer yet. Grant it: <code data-command>{}</code>", task.recipient, how
+                ),
             )
 
     def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:
@@ -69,6 +79,7 @@ class Send(DashboardView):
             "agents": agents.first_names(most=AGENTS_OFFERED),
             "allowed": self.holds(self.needs),
             "needs": self.needs,
+            "copy_of": form["copy_of"].value(),
         }
         return self.page("ops/send.html", context, status=status)
 

@@ -67,6 +67,7 @@ class TaskDetailPage(DashboardView):
             **self._carried(task),
             **self._related(task),
             **self._told(task),
+            "copy_of": next((found for act in acts if (found := act.event.fields.get("copy_of"))), None),
             "curl": commands.get(f"/a2a/tasks/{task_id}/entry"),
             "command": _command(task, lease),
             **{f"may_{name}": self.holds(verb) for name, verb in VERBS.items()},

@@ -126,7 +126,7 @@ class TaskEnvelope:
     ``deadline_ms`` is a time in Unix epoch milliseconds. ``work_timeout`` counts from the start of the lease.
     ``converses``: its sender takes questions, and can say more. ``reads_result``: its sender reads the result by the
     task's id, so that no drain delivers it. ``push``: a webhook of a task of the dialect `A2A`, set before its first
-    event.
+    event. ``copy_of``: the task of which a person sends this copy.
     """
 
     recipient: AgentRef
@@ -147,6 +147,7 @@ class TaskEnvelope:
     converses: bool = True
     reads_result: bool = False
     push: PushTarget | None = None
+    copy_of: UUID | None = None
 
     @property
     def size(self) -> int:

@@ -14,10 +14,16 @@ class TaskSentData(TypedDict):
     recipient: Annotated[str, "display of the recipient"]
     waits_on: NotRequired[Annotated[str, "id of the unresolved task whose result this duplicate takes"]]
     imported: NotRequired[Annotated[bool, "true for a task that was imported from another system"]]
+    copy_of: NotRequired[Annotated[str, "id of the task of which a person sent this copy"]]
 
 
 def task_sent(
-    sender: str, recipient: str, *, waits_on: UUID | None = None, is_imported: bool = False
+    sender: str,
+    recipient: str,
+    *,
+    waits_on: UUID | None = None,
+    is_imported: bool = False,
+    copy_of: UUID | None = None,
 ) -> LifeEntry[TaskSentData]:
     """Record that a task was stored for its recipient."""
     data = TaskSentData(sender=sender, recipient=recipient)
@@ -25,6 +31,8 @@ def task_sent(
         data["waits_on"] = str(waits_on)
     if is_imported:
         data["imported"] = True
+    if copy_of is not None:
+        data["copy_of"] = str(copy_of)
     return LifeEntry(Kind.TASK_SENT, data)
 
 

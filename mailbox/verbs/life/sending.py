@@ -136,7 +136,8 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     quotas.take(task)
     callbacks.remember(task, envelope)
     waits_on = leader.uuid if task.waits_on and leader else None
-    journal.life(task, entries.task_sent(task.sender.display, task.recipient.display, waits_on=waits_on))
+    parties = task.sender.display, task.recipient.display
+    journal.life(task, entries.task_sent(*parties, waits_on=waits_on, copy_of=envelope.copy_of))
     if envelope.push is not None:
         push_configs.remember(task, envelope.push, journal, told=task.journal_seq)
     if entry is not None:

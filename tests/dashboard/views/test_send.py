@@ -86,21 +86,21 @@ def test_a_deadline_is_read_in_the_persons_time_zone(ana, bob):
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
-        ("recipient", "", "Say which agent"),
+        ("recipient", "", "Choose an agent"),
         ("recipient", "nobody", "No agent named"),
         ("recipient", "a b", "invalid AgentId.display"),
         ("intent_text", "  \n ", "must not be empty"),
         ("task_kind", "x" * 501, "longer than 500"),
         ("duplicate_safety", "idempotent", "go together"),
         ("idempotency_key", "inv-7", "go together"),
-        ("deadline", "tomorrow", "Write a moment"),
-        ("work_timeout", "soon", "Write a duration"),
-        ("work_timeout", "0s", "Write a duration"),
-        ("parent", "7f3c", "the whole id"),
+        ("deadline", "tomorrow", "Enter a time"),
+        ("work_timeout", "soon", "Enter a duration"),
+        ("work_timeout", "0s", "Enter a duration"),
+        ("parent", "7f3c", "Enter a full task ID"),
         ("content", "{", "not JSON"),
-        ("content", "{}", "Write an array"),
+        ("content", "{}", "Enter an array"),
         ("content", '[{"type": "video"}]', "content.0.type"),
-        ("metadata", "[]", "Write an object"),
+        ("metadata", "[]", "Enter an object"),
         ("metadata", '{"a": 1, "a": 2}', "duplicate key"),
     ],
 )
@@ -132,7 +132,7 @@ def test_a_form_with_a_bad_token_sends_nothing_and_gets_a_new_token(ana, bob, to
     anew = fields_of(refused)["form_token"]
 
     assert refused.status_code == 422
-    assert 'role="alert">Nothing was sent. The form was not whole.' in squeezed(refused.text)
+    assert 'role="alert">Nothing was sent. The form was incomplete.' in squeezed(refused.text)
     assert "look at INC-4412</textarea>" in refused.text
     assert not Task.objects.exists()
     ana.post(PATH, {**typed, "form_token": anew})
@@ -140,7 +140,7 @@ def test_a_form_with_a_bad_token_sends_nothing_and_gets_a_new_token(ana, bob, to
 
 
 def test_a_recipient_without_a_grant_to_answer_is_reported(ana, bob, mallory):
-    assert "may not answer it yet" not in send(ana).text
+    assert "allowed to answer yet" not in send(ana).text
 
     text = send(ana, recipient="mallory").text
 
@@ -180,7 +180,9 @@ def test_a_person_cannot_acknowledge_a_result_for_an_agent(ana, alice, bob):
 def test_a_viewer_may_neither_send_nor_acknowledge(vic, bob):
     viewer = factories.person("victor", Role.VIEWER)
 
-    assert "Send task: needs capability a2a.send" in vic.get(PATH).text
+    page = squeezed(vic.get(PATH).text)
+    assert "This needs the capability <code>a2a.send</code>" in page
+    assert "<textarea" not in page
     with pytest.raises(CapabilityMissingError):
         operators.send_task(viewer, factories.task_envelope(bob))
     with pytest.raises(CapabilityMissingError):
