@@ -52,6 +52,7 @@ TASK_KEYS = {
     "parent": "the ID of its parent task",
     "source": "agent, or user: sent by hand",
     "context": "the conversation it belongs to",
+    "failure": "the fingerprint of its error, as the failures page names it",
 }
 LEASE_KEYS = {
     "state": "in_flight, or stale: past the threshold",

@@ -20,7 +20,7 @@ from mailbox.inspection.search_values import (
     text,
     uuid,
 )
-from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, Result, Task
+from mailbox.models import Agent, AuditEvent, Failure, Lease, PushDelivery, RepairPlan, Result, Task
 from mailbox.models.agent import NAMESAKES
 from mailbox.models.audit import OF_RARE_KINDS
 from mailbox.models.result import posted
@@ -81,6 +81,11 @@ def _state(value: str, at: Moment) -> Q:
         return Q(outcome=value) if value == Task.Outcome.OK else Q(outcome=value) & ~Q(outcome=Task.Outcome.OK.value)
     words = ", ".join([*Task.State.values, "stale", "waiting", *Task.Outcome.values])
     raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {words}."})
+
+
+def _failure(value: str, _: Moment) -> Q:
+    """Read a fingerprint of the failures page. Failures are filed within a minute."""
+    return Q(pk__in=Failure.objects.filter(fingerprint=value.lower()).values("pk"))
 
 
 def _awaits(value: str, at: Moment) -> Q:
@@ -185,6 +190,7 @@ TASK_KEYS: Mapping[str, Reading] = {
     "parent": uuid("parent"),
     "source": text("source"),
     "context": text("context_id"),
+    "failure": _failure,
 }
 LEASE_KEYS: Mapping[str, Reading] = {
     "state": _lease_state,

@@ -37,6 +37,16 @@ class ResultQuerySet(models.QuerySet["Result"]):
         """Narrow to errors. The condition is repeated, so that SQLite uses the index `result_not_ok`."""
         return self.filter(status=Result.Status.ERROR).exclude(status=Result.Status.OK)
 
+    def errors_after(self, mark: int, characters: int) -> models.QuerySet[Result, tuple[Any, ...]]:
+        """Return (pk, task, outcome, recipient, its display, posted_at, message) of each error after ``mark``, by key.
+
+        ``characters`` is how much of the message is read.
+        """
+        found = self.errors().filter(pk__gt=mark).order_by("pk").annotate(message=Left("error_message", characters))
+        return found.values_list(
+            "pk", "task", "task__outcome", "recipient", "recipient__display", "posted_at", "message"
+        )
+
     def acked_until(self, moment: datetime) -> ResultQuerySet:
         """Narrow to results acknowledged until then, the earliest acknowledged first."""
         return self.filter(delivery=Result.Delivery.ACKED, acked_at__lte=moment).order_by("acked_at")

@@ -14,7 +14,7 @@ from mailbox.gate import audit, compacted, quotas
 from mailbox.gate.callers import Caller
 from mailbox.gate.entries.about_tasks import TasksCompactedData
 from mailbox.gate.requests import Request
-from mailbox.models import Agent, Artifact, Lease, Message, PushConfig, PushDelivery, Result, Task
+from mailbox.models import Agent, Artifact, Failure, Lease, Message, PushConfig, PushDelivery, Result, Task
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.verbs.life import callbacks
@@ -181,6 +181,7 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
         sizes = Task.objects.filter(pk__in=found).values_list("sender").annotate(size=Sum("size")).order_by()
         freed = dict(sizes)
         Result.objects.filter(task__in=found).delete()
+        Failure.objects.filter(task__in=found).delete()
         Message.objects.filter(task__in=found).delete()
         Artifact.objects.filter(task__in=found).delete()
         Lease.objects.filter(task__in=found).delete()

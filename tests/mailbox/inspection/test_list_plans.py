@@ -11,9 +11,10 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.inspection import backlogs, gauges, search, troubles
+from mailbox.inspection import backlogs, failures, gauges, search, troubles
 from mailbox.inspection.search import Moment
-from mailbox.models import Agent, AuditEvent, Lease, Result, Task
+from mailbox.models import Agent, AuditEvent, Failure, Lease, Result, Task
+from mailbox.models.failure import minute_of
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.ids import IdPattern
 from tests.mailbox.verbs.test_query_plans import plan_of
@@ -91,6 +92,17 @@ def _fill(now):
         for task in tasks
         if task.resolved_at
     )
+    Failure.objects.bulk_create(
+        Failure(
+            task=task,
+            agent_id=task.recipient_id,
+            fingerprint="c0ffee00c0ffee00",
+            outcome="error",
+            minute=minute_of(task.resolved_at),
+        )
+        for task in tasks
+        if task.outcome == "error"
+    )
     AuditEvent.objects.bulk_create(
         AuditEvent(
             kind={1: "a2a_repair_applied", 3: "agent_paused"}.get(number % 400, "capability_check"),
@@ -116,6 +128,7 @@ TASKS = {
     "key:inv-402": "task_by_idempotency_key",
     "context:talk-405": "task_by_context",
     "kind:book": "task_by_kind",
+    "failure:c0ffee00c0ffee00": "task_pkey|PRIMARY KEY",
 }
 EVENTS = {
     "kind:a2a_repair_applied": "audit_by_kind|audit_repairs",
@@ -259,6 +272,20 @@ def test_the_oldest_open_question_is_found_by_index(at):
     assert_uses(backlogs.oldest_asking(), "task_questions_of", "mailbox_task")
 
 
+def test_a_range_of_failures_is_grouped_without_a_walk_through_a_large_table(at):
+    with CaptureQueriesContext(connection) as made:
+        found = failures.read(at.now - timedelta(days=1), slot=60 * MINUTE, agent=Agent.objects.last())
+
+    assert not found.is_behind
+    assert_no_walk(made)
+
+
+def _explained(sql):
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {'QUERY PLAN ' if connection.vendor == 'sqlite' else ''}{sql}")
+        return "\n".join(str(row) for row in cursor.fetchall())
+
+
 def assert_uses(found, indexes, table):
     plan = plan_of(found)
     assert any(index in plan for index in indexes.split("|")), plan
@@ -277,7 +304,5 @@ def test_the_numbers_for_monitoring_take_few_queries_and_no_walk_through_a_table
 
 def assert_no_walk(made):
     for query in made:
-        with connection.cursor() as cursor:
-            cursor.execute(f"EXPLAIN {'QUERY PLAN ' if connection.vendor == 'sqlite' else ''}{query['sql']}")
-            plan = "\n".join(str(row) for row in cursor.fetchall())
+        plan = _explained(query["sql"])
         assert not re.search(rf"Seq Scan on {LARGE}|SCAN {LARGE}(?! USING)", plan), plan
