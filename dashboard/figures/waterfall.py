@@ -11,7 +11,16 @@ from mailbox.words import times
 
 WIDTH = 1000
 LEAST = 2.0  # permille; so even a very short lease is visible
-TICKS = 5
+MOST_TICKS = 6
+SECOND, MINUTE, HOUR, DAY = 1000, 60_000, 3_600_000, 86_400_000
+STEPS = (  # milliseconds between two ticks
+    *(1, 2, 5, 10, 20, 50, 100, 200, 500),
+    *(SECOND * number for number in (1, 2, 5, 10, 15, 30)),
+    *(MINUTE * number for number in (1, 2, 5, 10, 15, 30)),
+    *(HOUR * number for number in (1, 2, 3, 6, 12)),
+    *(DAY * number for number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
+)
+LOST = ("requeue", "auto_requeue", "force_error", "expired")  # ends of leases that brought no result
 ASKED = "asked"  # the end of a lease whose holder put a question to the sender
 ENDINGS = {"": ", still held", "result": "", ASKED: ", then asked its sender"}  # others are in the lease's own word
 FAILED = ("error", "rejected", "expired")
@@ -61,12 +70,15 @@ class TaskBar:
 class Segment:
     """A part of a bar: ``waiting``, ``leased``, ``gap``, ``asked`` or ``open``.
 
-    The marks ``forced`` and ``replayed`` have no width.
+    The marks ``forced`` and ``replayed`` have no width. ``tone`` says how a lease is drawn: as a state, or ``lost`` or
+    ``released``. ``told`` describes the part in words.
     """
 
     kind: str
     x: float
     width: float = 0.0
+    tone: str = ""
+    told: str = ""
 
     @property
     def right(self) -> float:
@@ -87,11 +99,23 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Tick:
+    """A mark of the axis: its place, and the time since the start of the tree in words."""
+
+    x: float
+    label: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Window:
-    """The time that the picture shows: from the first send to the last end, or to now if a task is open."""
+    """The time that the picture shows. The whole one is from the first send to the last end, or to now if one is open.
+
+    ``origin`` is the start of the whole one, for a window that shows a part; None for a whole one.
+    """
 
     start: datetime
     end: datetime
+    origin: datetime | None = None
 
     @classmethod
     def around(cls, bars: Iterable[TaskBar], now: datetime) -> Window:
@@ -104,6 +128,23 @@ class Window:
     def length(self) -> timedelta:
         return self.end - self.start
 
+    def part(self, since: int | None, until: int | None) -> Window:
+        """Return the window between two moments of this whole one, in milliseconds since its start.
+
+        A moment outside this window is moved to its edge. Without a length of a millisecond, this window is returned.
+        """
+        length = self.length // timedelta(milliseconds=1)
+        left, right = min(length, max(0, since or 0)), length if until is None else min(length, max(0, until))
+        if right - left < 1 or (left == 0 and right == length):
+            return self
+        start, end = (self.start + timedelta(milliseconds=moment) for moment in (left, right))
+        return Window(start=start, end=end, origin=self.start)
+
+    def span(self) -> tuple[int, int]:
+        """Return the start and the end in milliseconds since the start of the whole window."""
+        start, end = (moment - (self.origin or self.start) for moment in (self.start, self.end))
+        return start // timedelta(milliseconds=1), -(-end // timedelta(milliseconds=1))
+
     def place(self, moment: datetime) -> float:
         """Return the place of ``moment``, from 0 to 1000.
 
@@ -111,40 +152,81 @@ class Window:
         """
         return round(min(1.0, max(0.0, (moment - self.start) / self.length)) * WIDTH, 1)
 
-    def ticks(self) -> list[str]:
-        """Return the labels of the axis, from left to right."""
-        return [duration(self.length * tick / (TICKS - 1)) for tick in range(TICKS)]
+    def shows(self, since: datetime, until: datetime) -> bool:
+        """Whether a part of a tree is in this window. A whole window shows all of it."""
+        return self.origin is None or (until >= self.start and since <= self.end)
+
+    def ticks(self) -> list[Tick]:
+        """Return the round times of the axis, from left to right, at most `MOST_TICKS`."""
+        start, end = self.span()
+        step = next((one for one in STEPS if (end - start) / one <= MOST_TICKS - 1), STEPS[-1])
+        moments = range(-(-start // step) * step, end + 1, step)
+        places = [round((moment - start) / max(1, end - start) * WIDTH, 1) for moment in moments[:MOST_TICKS]]
+        return [Tick(x=x, label=_label(moment, step)) for x, moment in zip(places, moments, strict=False)]
+
+
+def _label(moment: int, step: int) -> str:
+    """Write a moment of the axis in whole units, or in parts of a second if the steps are shorter than one."""
+    if step >= SECOND or moment == 0:
+        return times.write(timedelta(milliseconds=moment))
+    return f"{moment} ms" if moment < SECOND else f"{moment / SECOND:g} s"
 
 
 def segments(bar: TaskBar, window: Window, now: datetime) -> list[Segment]:
     """Return the parts of a bar from left to right, then its mark. All lie within the window."""
     if bar.replayed_from is not None:
-        return [Segment(kind="replayed", x=min(WIDTH - 7, max(7.0, window.place(bar.ends_at(now)))))]
+        return _mark("replayed", bar.ends_at(now), window, story(bar, now))
     found: list[Segment] = []
     since, idle = bar.sent_at, "waiting"
     for attempt in bar.attempts:
         found += _part(idle, since, attempt.leased_at, window)
-        until = attempt.ended_at or now
-        found += _part("leased", attempt.leased_at, until, window, least=LEAST)
+        until, tone = attempt.ended_at or now, _tone(attempt, bar)
+        told = _told(attempt, until)
+        found += _part("leased", attempt.leased_at, until, window, least=LEAST, tone=tone, told=told)
         if attempt.ended_at is None:
-            found += _part("open", attempt.leased_at, until, window, least=LEAST)
+            found += _part("open", attempt.leased_at, until, window, least=LEAST, tone=tone, told=told)
         since, idle = until, "asked" if attempt.end == ASKED else "gap"
     if bar.resolved_at is None and (not bar.attempts or bar.attempts[-1].ended_at is not None):
         found += _part("asked" if bar.state == "interrupted" else "waiting", since, now, window, least=LEAST)
-        found += _part("open", since, now, window, least=LEAST)
+        found += _part("open", since, now, window, least=LEAST, tone=bar.state)
     elif bar.resolved_at is not None and idle != "gap":
         found += _part(idle, since, bar.resolved_at, window, least=LEAST)
     if bar.attempts and bar.attempts[-1].end == "force_error" and bar.resolved_at is not None:
-        found.append(Segment(kind="forced", x=min(WIDTH - 7, max(7.0, window.place(bar.resolved_at)))))
+        found += _mark("forced", bar.resolved_at, window, "closed as an error by hand")
     return found
 
 
-def _part(kind: str, since: datetime, until: datetime, window: Window, *, least: float = 0.0) -> list[Segment]:
+def _tone(attempt: LeaseSpan, bar: TaskBar) -> str:
+    """Return how an attempt is drawn: a result in the colour of the task's end, a lease that was lost as lost."""
+    if attempt.end in LOST:
+        return "lost"
+    return {"release": "released", "cancel": "cancelled", ASKED: "interrupted"}.get(attempt.end, bar.state)
+
+
+def _told(attempt: LeaseSpan, until: datetime) -> str:
+    ending = ENDINGS.get(attempt.end, f", {attempt.end.replace('_', ' ')}")
+    by = f" by {attempt.by}" if attempt.by else ""
+    return f"attempt {attempt.number} took {duration(until - attempt.leased_at)}{ending}{by}"
+
+
+IDLE = {"waiting": "queued", "gap": "between attempts", "asked": "waited for an answer"}
+
+
+def _part(
+    kind: str, since: datetime, until: datetime, window: Window, *, least: float = 0.0, tone: str = "", told: str = ""
+) -> list[Segment]:
     left, right = window.place(since), window.place(until)
     width = max(least, round(right - left, 1))
-    if width <= 0:
+    if width <= 0 or not window.shows(since, until):
         return []
-    return [Segment(kind=kind, x=round(min(left, WIDTH - width), 1), width=width)]
+    told = told or f"{IDLE.get(kind, 'still open')} {duration(until - since)}"
+    return [Segment(kind=kind, x=round(min(left, WIDTH - width), 1), width=width, tone=tone, told=told)]
+
+
+def _mark(kind: str, moment: datetime, window: Window, told: str) -> list[Segment]:
+    if not window.shows(moment, moment):
+        return []
+    return [Segment(kind=kind, x=min(WIDTH - 7, max(7.0, window.place(moment))), told=told)]
 
 
 def story(bar: TaskBar, now: datetime) -> str:
@@ -157,9 +239,7 @@ def story(bar: TaskBar, now: datetime) -> str:
         if attempt.leased_at > since:
             told.append(f"{waiting} {duration(attempt.leased_at - since)}")
         until = attempt.ended_at or now
-        ending = ENDINGS.get(attempt.end, f", {attempt.end.replace('_', ' ')}")
-        by = f" by {attempt.by}" if attempt.by else ""
-        told.append(f"attempt {attempt.number} took {duration(until - attempt.leased_at)}{ending}{by}")
+        told.append(_told(attempt, until))
         since, waiting = until, "waited for an answer" if attempt.end == ASKED else "waited"
     if bar.resolved_at is None and (not bar.attempts or bar.attempts[-1].ended_at is not None):
         told.append(f"waits {'for its answer ' if bar.state == 'interrupted' else ''}for {duration(now - since)}")

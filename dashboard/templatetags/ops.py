@@ -170,6 +170,12 @@ def term(value: str, key: str) -> str:
     return search.term(key, value)
 
 
+@register.filter
+def percent(permille: float) -> str:
+    """Write a place in permille of a picture as the length of an attribute."""
+    return f"{permille / 10:g}%"
+
+
 register.filter("public_part", redaction.url)
 register.filter("without_secrets", redaction.text)
 

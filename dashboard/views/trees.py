@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlencode
@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from dashboard.base.page import DashboardView
-from dashboard.figures import thresholds, waterfall
+from dashboard.figures import thresholds, waterfall, zoom
 from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
 from dashboard.forms import choices
@@ -26,10 +26,12 @@ LEAST: Mapping[str, timedelta] = {
     "1m": timedelta(minutes=1),
 }
 DEPTHS = ("1", "2", "3", "all")
-ONLY = {"": "All", "errors": "Errors", "stale": "Stale", "open": "Not resolved"}
+ONLY = {"": "All", "errors": "Errors", "stale": "Stale", "open": "Open"}
 APART = {"in_flight": "-state:stale", "queued": "-state:waiting"}  # excludes a state that lists count within it
 KIND_SPELLED = 200  # characters of the text that stands for a kind
 MARKS = 50  # failed members that a group's bar marks
+KEPT = ("focus", "depth", "only", "min", "q", "from", "to", "open")  # parameters that links keep
+MOVES = (("in", "Zoom in", "+"), ("out", "Zoom out", "\N{MINUS SIGN}"), ("left", "Earlier", "←"), ("right", "Later", "→"))
 OPENED_MOST = 200  # nodes that an address may open
 
 
@@ -42,7 +44,9 @@ class TreePage(DashboardView):
         is_cut, members = len(members) > MOST_ROWS, members[:MOST_ROWS]
         bars = [_bar(member, self._state(member, stale_after)) for member in members]
         forest, asked = Forest(bars, root, self.now), self._asked()
-        window, rows = Window.around(bars, self.now), forest.rows(asked)
+        whole, rows, path = Window.around(bars, self.now), forest.rows(asked), forest.chain()
+        window = whole.part(*(_milliseconds(request.GET.get(name, "")) for name in ("from", "to")))
+        critical = {bar.uuid for bar in path} if len(path) > 1 else set()
         focused = next((member for member in members if member.task.uuid == asked.focus), None)
         context = {
             "root": root,
@@ -50,16 +54,20 @@ class TreePage(DashboardView):
             "total": len(bars),
             "is_cut": is_cut,
             "limit": MOST_ROWS,
-            "rows": [self._drawn(row, window, asked) for row in rows[:MOST_ROWS]],
+            "rows": [
+                self._drawn(row, window, asked) | {"is_critical": not row.group and row.bar.uuid in critical}
+                for row in rows[:MOST_ROWS]
+            ],
             "has_more_rows": len(rows) > MOST_ROWS,
             "levels": forest.levels,
             "failed": sum(bar.has_failed for bar in bars),
             "stale_here": sum(bar.state == "stale" for bar in bars),
             "only_failed": self._with(only="errors"),
             "only_stale": self._with(only="stale"),
-            "chain": forest.chain()[:6],
-            "wall": waterfall.duration(window.length),
+            "chain": path[:6],
+            "wall": waterfall.duration(whole.length),
             "ticks": window.ticks(),
+            **self._zoom(whole, window, bars),
             "asked": asked,
             "focused": focused,
             "lease": next((one for one in focused.leases if one.ended_at is None), None) if focused else None,
@@ -95,13 +103,30 @@ class TreePage(DashboardView):
             opened=opened,
         )
 
+    def _zoom(self, whole: Window, window: Window, bars: Sequence[TaskBar]) -> dict[str, Any]:
+        """Return the map of the tree, and the links to other windows, "" for a move that changes nothing."""
+        to = {name: self._at(span) if span else "" for name, span in zoom.moves(whole, window).items()}
+        start, end = whole.place(window.start), whole.place(window.end)
+        is_part = window.origin is not None
+        return {
+            "map": zoom.bars_of_map(bars, whole, self.now),
+            "map_ms": whole.span()[1],
+            "map_window": {"x": start, "width": max(waterfall.LEAST, round(end - start, 1)), "right": end},
+            "zooms": [(words, sign, to[name]) for name, words, sign in MOVES],
+            "whole": self._with(**{"from": [], "to": []}) if is_part else "",
+            "window_words": [waterfall.duration(one - whole.start) for one in (window.start, window.end)],
+        }
+
+    def _at(self, span: zoom.Span) -> str:
+        return self._with(**{"from": str(span[0]), "to": str(span[1])})
+
     def _links(self, asked: Asked) -> dict[str, Any]:
         """Return the choices above the table as (words, address, whether it is chosen)."""
         depth = self.request.GET.get("depth", "")
         minimum = self.request.GET.get("min", "")
         return {
             "only_links": [(word, self._with(only=only), asked.only == only) for only, word in ONLY.items()],
-            "least_links": [("any span", self._with(min=""), not asked.least)]
+            "least_links": [("Any duration", self._with(min=""), not asked.least)]
             + [(f"≥ {name}", self._with(min=name), minimum == name) for name in LEAST],
             "depth_links": [(one, self._with(depth=one, open=[]), depth == one) for one in DEPTHS],
             "folded": self._with(depth="1", open=[]),
@@ -110,7 +135,7 @@ class TreePage(DashboardView):
 
     def _with(self, **changes: Any) -> str:
         """Return the address of this tree with some parameters changed. Empty parameters are left out."""
-        asked = {name: self.request.GET.getlist(name) for name in ("focus", "depth", "only", "min", "q", "open")}
+        asked = {name: self.request.GET.getlist(name) for name in KEPT}
         asked |= changes
         return f"?{urlencode([(name, value) for name, value in asked.items() if value not in ('', [''])], doseq=True)}"
 
@@ -127,16 +152,21 @@ class TreePage(DashboardView):
                 "more": self._with(open=[*others, f"{name}:{len(members) - row.group.left + MORE}"]),
                 "next": min(MORE, row.group.left),
                 "close": self._with(open=others),
-                "x": window.place(start),
-                "width": max(waterfall.LEAST, window.place(end) - window.place(start)),
-                "marks": [window.place(bar.ends_at(self.now)) for bar in members[:MARKS] if bar.has_failed],
+                "x": min(window.place(start), waterfall.WIDTH - waterfall.LEAST),
+                "width": max(waterfall.LEAST, round(window.place(end) - window.place(start), 1)),
+                "is_shown": window.shows(start, end),
+                "marks": self._failed(members[:MARKS], window),
                 "state": row.group.counts[0][0],
                 "counts": [(state, count, _listed(row.bar, state)) for state, count in row.group.counts],
                 "lasts": waterfall.duration(end - start),
             }
         q = self.request.GET.get("q", "").strip().lower()
+        ends_at = row.bar.ends_at(self.now)
         return drawn | {
             "segments": waterfall.segments(row.bar, window, self.now),
+            "left": window.place(row.bar.sent_at),
+            "right": window.place(ends_at),
+            "is_shown": window.shows(row.bar.sent_at, ends_at),
             "story": waterfall.story(row.bar, self.now),
             "lasts": waterfall.duration(row.bar.lasts(self.now)),
             "late": waterfall.duration(row.late) if row.late else "",
@@ -147,6 +177,11 @@ class TreePage(DashboardView):
             "open": self._with(open=[*others, name]),
             "close": self._with(open=others) if name in asked.opened else "",
         }
+
+    def _failed(self, bars: Sequence[TaskBar], window: Window) -> list[float]:
+        """Return the places at which tasks failed."""
+        ends = [bar.ends_at(self.now) for bar in bars if bar.has_failed]
+        return [min(window.place(end), waterfall.WIDTH - 3) for end in ends if window.shows(end, end)]
 
 
 class TreeJson(DashboardView):
@@ -240,6 +275,10 @@ def _attempt(member: Member, lease: Any) -> LeaseSpan:
         by=repair.actor if repair else "",
         repair=repair.pk if repair else None,
     )
+
+
+def _milliseconds(text: str) -> int | None:
+    return int(text) if text.isdecimal() and text.isascii() and len(text) < 15 else None
 
 
 def _uuid(text: str) -> UUID | None:

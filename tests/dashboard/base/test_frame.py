@@ -138,9 +138,9 @@ def test_the_example_queries_of_the_help_page_are_valid(vic):
 
 @pytest.mark.parametrize(
     ("role", "is_staff", "links"),
-    [(Role.VIEWER, True, 0), (Role.OPERATOR, True, 0), (Role.ADMIN, False, 0), (Role.ADMIN, True, 1)],
+    [(Role.VIEWER, True, 1), (Role.OPERATOR, True, 1), (Role.ADMIN, False, 0), (Role.ADMIN, True, 2)],
 )
-def test_help_links_to_the_admin_only_for_staff_admins(sign_in, role, is_staff, links):
+def test_pages_link_to_the_admin_only_for_who_may_open_it(sign_in, role, is_staff, links):
     browser = sign_in("ana", role)
     User.objects.update(is_staff=is_staff)
 

@@ -108,7 +108,9 @@ def test_the_axis_runs_from_the_first_send_to_now_if_a_task_is_open():
     window = Window.around([bar(2, 4), bar(3, None, state="queued")], at(12))
 
     assert (window.start, window.end) == (at(2), at(12))
-    assert window.ticks() == ["0 s", "2.5 s", "5.0 s", "7.5 s", "10.0 s"]
+    assert [(tick.x, tick.label) for tick in window.ticks()] == [
+        *((0, "0 s"), (200, "2 s"), (400, "4 s"), (600, "6 s"), (800, "8 s"), (1000, "10 s")),
+    ]
     assert Window.around([], at(0)).length > timedelta(0)
 
 
@@ -136,6 +138,74 @@ def test_the_text_of_a_bar_describes_its_segments():
         waterfall.story(bar(0, 0, replayed_from=uuid.uuid4(), key="inv-7"), at(9))
         == "answered from the cache, key inv-7"
     )
+
+
+@pytest.mark.parametrize(
+    ("length", "labels"),
+    [
+        (0.004, ["0 s", "1 ms", "2 ms", "3 ms", "4 ms"]),
+        (0.7, ["0 s", "200 ms", "400 ms", "600 ms"]),
+        (40, ["0 s", "10 s", "20 s", "30 s", "40 s"]),
+        (785, ["0 s", "5 m", "10 m"]),
+        (3_600, ["0 s", "15 m", "30 m", "45 m", "1 h"]),
+        (90_000, ["0 s", "6 h", "12 h", "18 h", "1 d"]),
+    ],
+)
+def test_ticks_stand_at_round_times(length, labels):
+    assert [tick.label for tick in Window(start=START, end=at(length)).ticks()] == labels
+
+
+@given(st.floats(0.001, 10**9), st.floats(0, 1), st.floats(0, 1))
+def test_ticks_of_any_window_are_few_and_within(length, left, right):
+    whole = Window(start=START, end=at(length))
+    window = whole.part(*sorted((int(left * length * 1000), int(right * length * 1000))))
+
+    ticks = window.ticks()
+
+    assert len(ticks) <= waterfall.MOST_TICKS
+    assert all(0 <= tick.x <= 1001 for tick in ticks)
+    assert len({tick.label for tick in ticks}) == len(ticks)
+
+
+def test_a_part_of_the_window_shows_only_what_happens_in_it():
+    one, two = bar(0, 2, attempt(1, 1, 2)), bar(3, 9, attempt(1, 4, 9))
+    window = Window(start=START, end=at(10)).part(4000, 8000)
+
+    assert (window.start, window.end, window.span()) == (at(4), at(8), (4000, 8000))
+    assert [tick.label for tick in window.ticks()] == ["4 s", "5 s", "6 s", "7 s", "8 s"]
+    assert waterfall.segments(one, window, at(10)) == []
+    assert [(part.kind, part.x, part.width) for part in waterfall.segments(two, window, at(10))] == [
+        ("leased", 0, 1000)
+    ]
+
+
+@pytest.mark.parametrize(("since", "until"), [(None, None), (0, 10_000), (-5, 99_999), (7000, 7000), (9000, 3000)])
+def test_a_window_without_a_length_or_of_the_whole_is_the_whole(since, until):
+    whole = Window(start=START, end=at(10))
+
+    assert whole.part(since, until) is whole
+
+
+@pytest.mark.parametrize(
+    ("end", "tone"),
+    [
+        ("result", "ok"),
+        ("requeue", "lost"),
+        ("auto_requeue", "lost"),
+        ("force_error", "lost"),
+        ("expired", "lost"),
+        ("release", "released"),
+        ("cancel", "cancelled"),
+        ("asked", "interrupted"),
+    ],
+)
+def test_each_attempt_is_drawn_by_its_own_end(end, tone):
+    one = bar(0, 10, attempt(1, 1, 4, end), attempt(2, 6, 10))
+
+    parts = [part for part in waterfall.segments(one, Window(start=START, end=at(10)), at(10)) if part.kind == "leased"]
+
+    assert [part.tone for part in parts] == [tone, "ok"]
+    assert parts[0].told.startswith("attempt 1 took 3.0 s")
 
 
 moments = st.floats(-100, 100).map(at)

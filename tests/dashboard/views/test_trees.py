@@ -2,10 +2,13 @@ from __future__ import annotations
 
 import json
 import uuid
+from datetime import timedelta
 
 import pytest
+import time_machine
+from django.utils import timezone
 
-from mailbox.verbs.life import results
+from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import repair
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
@@ -84,7 +87,15 @@ def test_an_opened_group_shows_how_many_rows_are_left(vic, alice, bob, root):
 
 @pytest.mark.parametrize(
     "query",
-    ["?focus=x", "?depth=&min=&only=", "?depth=5", "?open=x:x&open=:", f"?focus={uuid.UUID(int=3)}"],
+    [
+        "?focus=x",
+        "?from=x&to=-4",
+        "?from=9&to=3",
+        "?depth=&min=&only=",
+        "?depth=5",
+        "?open=x:x&open=:",
+        f"?focus={uuid.UUID(int=3)}",
+    ],
 )
 def test_a_tree_ignores_empty_and_unmatched_parameters(vic, root, query):
     assert page(vic, root, query).status_code == 200
@@ -152,3 +163,46 @@ def test_a_tree_larger_than_a_page_says_so_and_is_downloaded_whole(vic, alice, b
     assert "3+ tasks" in text
     assert "larger than a page can hold" in text
     assert len(json.loads(b"".join(vic.get(f"/ops/trees/{root.uuid}/json")))["tasks"]) == 6
+
+
+def test_a_lost_attempt_is_drawn_as_lost_whatever_the_task_became(vic, alice, bob, olga, root):
+    lost = root.leases.get()
+    repair.requeue(
+        olga,
+        root.uuid,
+        reason="pod lost",
+        duplicate_risk=repair.DuplicateRisk.OPERATOR_ACCEPTED,
+        lease_id=lost.lease_id,
+    )
+    again = leasing.lease_task(bob, root.uuid)
+    results.post_result(bob, factories.result_envelope(root, lease_id=again.lease_id))
+
+    (row,) = page(vic, root).context["rows"]
+
+    assert [part.tone for part in row["segments"] if part.kind == "leased"] == ["lost", "ok"]
+    assert any(part.told.endswith("requeue by user:olga") for part in row["segments"])
+
+
+def test_a_tree_shows_the_window_of_its_address_and_leads_to_others(vic, alice, bob):
+    with time_machine.travel(timezone.now() - timedelta(seconds=100), tick=False):
+        root = factories.sent_task(alice, bob)
+
+    part, whole = page(vic, root, "?from=40000&to=60000&only=open"), page(vic, root)
+
+    zooms = {words: address for words, _, address in part.context["zooms"]}
+    assert zooms["Zoom in"] == "?only=open&from=45000&to=55000"
+    assert zooms["Earlier"] == "?only=open&from=30000&to=50000"
+    assert part.context["whole"] == "?only=open"
+    assert part.context["window_words"] == ["40.0 s", "1 m"]
+    assert [tick.label for tick in part.context["ticks"]] == ["40 s", "45 s", "50 s", "55 s", "1 m"]
+    assert "Whole tree" in part.text
+    assert "Whole tree" not in whole.text
+
+
+def test_the_chart_draws_the_critical_path_and_a_legend(vic, alice, bob, root):
+    factories.sent_task(alice, bob, parent=root.uuid, intent_text="child")
+
+    text = page(vic, root).text
+
+    assert text.count("<title>critical path</title>") == 2
+    assert all(f"</svg> {word}" in text for word in ("queued", "leased", "lost", "between attempts", "critical path"))
