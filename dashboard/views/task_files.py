@@ -91,7 +91,7 @@ def _file(caller: Caller, task_id: UUID, part: str) -> File:
     if of_a_row is None:
         return _part(task, tasks.result(caller, task_id), part)
     what, seq, block = of_a_row.groups()
-    blocks = _blocks_of_message(task, int(seq)) if what == "message" else _blocks_of_artifact(task, int(seq))
+    blocks = blocks_of_message(task, int(seq)) if what == "message" else blocks_of_artifact(task, int(seq))
     return _of_blocks(blocks, block, f"task-{task.uuid}-{part}")
 
 
@@ -137,14 +137,16 @@ def _json(value: object) -> bytes:
     return rendered
 
 
-def _blocks_of_message(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
+def blocks_of_message(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
+    """Return the content of a message by its number; raise `Http404` without one."""
     found = tasks.message(task, seq)
     if found is None:
         raise Http404
     return found.blocks
 
 
-def _blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
+def blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
+    """Return the content of an artifact by the number of its first row; raise `Http404` without one."""
     found = artifacts.placed_at(task, seq)
     if found is None:
         raise Http404

@@ -57,6 +57,8 @@ def row_pages(alice, bob, olga):
         reverse("ops:requeue", args=[asking.lease_id]),  # the conflict panel of a question
         f"{reverse('ops:tree', args=[asking.task.uuid])}?focus={asking.task.uuid}",
         reverse("ops:task", args=[lease.task.uuid]),
+        reverse("ops:task-diff", args=[kept.task.uuid]),
+        f"/ops/send/?copy={kept.task.uuid}",
         reverse("ops:lease", args=[lease.lease_id]),
         reverse("ops:requeue", args=[lease.lease_id]),
         reverse("ops:force-error", args=[lease.lease_id]),

@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from uuid import UUID
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.utils import timezone
+
+from dashboard.base.page import DashboardView
+from dashboard.templatetags.ops import clipped, short
+from dashboard.views.task_files import blocks_of_artifact, blocks_of_message
+from dashboard.wording import conversation, diff, payload
+from dashboard.wording.payload import Part
+from mailbox.inspection import journal, tasks
+from mailbox.models import Result, Task
+
+ALIKE, LABEL = 10, 60
+_OTHER = re.compile(r"result-of-([0-9a-f-]{36})", re.ASCII)
+
+
+class TaskDiff(DashboardView):
+    """Two texts of a task line by line: results of the same work, messages, artifacts and the request."""
+
+    def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
+        task = tasks.whole_task(task_id)
+        choices = dict(self._choices(task))
+        first, second = self._chosen(list(choices))
+        texts = [_text(task, name) if name else "" for name in (first, second)]
+        context = {
+            "task": task,
+            "choices": choices.items(),
+            "first": first,
+            "second": second,
+            "labels": [choices.get(name, name) for name in (first, second)],
+            "most": diff.MOST,
+            "difference": diff.compare(*texts) if first and second else None,
+        }
+        return self.page("ops/diff.html", context)
+
+    def _chosen(self, offered: Sequence[str]) -> tuple[str, str]:
+        """Return the two names of the address, by default the first and the second on offer."""
+        first, second, *_ = [*offered, "", ""]
+        return self.request.GET.get("a", first), self.request.GET.get("b", second)
+
+    def _choices(self, task: Task) -> Iterator[tuple[str, str]]:
+        """Yield the name and the label of each text of a task that can be compared."""
+        if task.result_or_none:
+            yield "result", f"Result of this task, {task.outcome}"
+        for one in _results_of_the_same_work(task):
+            yield f"result-of-{one.task.uuid}", f"Result of {short(one.task.uuid)}, {one.status}, {_clock(one)}"
+        if task.has_messages:
+            for said in reversed(conversation.talk(task, (), before=None).sayings):
+                yield said.whole, f"Message of {said.by}: {clipped(said.opening, LABEL)}"
+        if task.has_artifacts:
+            for made in reversed(conversation.made(task).shown):
+                yield made.whole, f"Artifact {clipped(made.title, LABEL)}"
+        yield "request", "Request"
+
+
+def _results_of_the_same_work(task: Task) -> Sequence[Result]:
+    """Return the newest results of tasks with the same key, and that of the task of which this one is a copy."""
+    same = [one.pk for one in tasks.alike(task)[:ALIKE]]
+    found = list(Result.objects.filter(task__in=same).with_task_id().order_by("-pk")) if same else []
+    sent = journal.newest_about(task.uuid, most=100).items
+    original = next((act.fields["copy_of"] for act in sent if "copy_of" in act.fields), None)
+    if original:
+        found += Result.objects.filter(task__uuid=original).exclude(task__in=same).with_task_id()
+    return found
+
+
+def _text(task: Task, name: str) -> str:
+    """Return a text by its name; raise `Http404` for a name of nothing."""
+    if name == "request":
+        return _written(payload.of_task(task.intent_text, task.metadata))
+    if other := _OTHER.fullmatch(name):
+        return _of_result(tasks.whole_task(UUID(other[1])))
+    if name == "result":
+        return _of_result(task)
+    kind, _, number = name.partition("-")
+    if kind not in BLOCKS or not number.isascii() or not number.isdecimal() or len(number) > MOST_DIGITS:
+        raise Http404
+    return _written(payload.of_blocks(list(BLOCKS[kind](task, int(number)))))
+
+
+def _of_result(task: Task) -> str:
+    result = task.result_or_none
+    if result is None:
+        raise Http404
+    error = [] if result.error_message is None else [f"Error: {result.error_message}"]
+    return "\n\n".join([f"Status: {task.outcome}", *error, _written(payload.of_blocks(result.blocks))])
+
+
+def _written(parts: Sequence[Part]) -> str:
+    """Return parts as one text, each of them below its title. A file is only named."""
+    found = []
+    for part in parts:
+        if part.text is None:
+            found.append(f"{part.title}, {part.size} bytes")
+        else:
+            cut = f"\n({part.size} characters, of which {len(part.text)} are compared)" if part.is_cut else ""
+            found.append(part.text + cut if part.is_words else f"{part.title}\n{part.text}{cut}")
+    return "\n\n".join(found)
+
+
+def _clock(result: Result) -> str:
+    return f"{timezone.localtime(result.posted_at):%Y-%m-%d %H:%M:%S}"
+
+
+BLOCKS = {"message": blocks_of_message, "artifact": blocks_of_artifact}
+MOST_DIGITS = 9
