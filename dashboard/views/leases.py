@@ -12,6 +12,7 @@ from dashboard.base.list_page import ListPage
 from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.forms import choices
+from dashboard.wording import task_story
 from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import leases, lookup, search
@@ -89,9 +90,10 @@ class LeaseDetailPage(DashboardView):
         context = {
             "lease": lease,
             "task": lease.task,
+            "ending": task_story.ending_of(lease, lease.task),
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
-            "stale_after": thresholds.stale_after(),
-            "attempts": leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN),
+            "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
+            "attempts": task_story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
             "may_requeue": self.holds(actions.REQUEUE),
             "may_force_error": self.holds(actions.FORCE_ERROR),
         }

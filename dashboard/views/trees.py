@@ -31,7 +31,12 @@ APART = {"in_flight": "-state:stale", "queued": "-state:waiting"}  # excludes a 
 KIND_SPELLED = 200  # characters of the text that stands for a kind
 MARKS = 50  # failed members that a group's bar marks
 KEPT = ("focus", "depth", "only", "min", "q", "from", "to", "open")  # parameters that links keep
-MOVES = (("in", "Zoom in", "+"), ("out", "Zoom out", "\N{MINUS SIGN}"), ("left", "Earlier", "←"), ("right", "Later", "→"))
+MOVES = (
+    ("in", "Zoom in", "+"),
+    ("out", "Zoom out", "\N{MINUS SIGN}"),
+    ("left", "Earlier", "←"),
+    ("right", "Later", "→"),
+)
 OPENED_MOST = 200  # nodes that an address may open
 
 

@@ -190,7 +190,7 @@ def test_filters_from_a_link_are_shown_kept_and_can_be_cleared(ana, ended):
 
     assert 'value="status:error posted:2026-01-01T00:00.."' in page.text
     assert page.context["chosen"] == ""
-    assert "1</b> result that fits, newest first" in squeezed(page.text)
+    assert "1</b> result matching, newest first" in squeezed(page.text)
     assert '<a class="clear" href="/ops/results/">' in squeezed(page.text)
     assert page.text.count("status=error&amp;posted=") >= 4
     assert 'class="clear"' not in ana.get("/ops/results/?delivery=all").text

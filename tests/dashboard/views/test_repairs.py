@@ -40,9 +40,7 @@ def test_a_plan_shows_the_query_of_the_list_it_was_selected_from(ana, alice, bob
     link = '<a href="/ops/leases/?q=agent%3Abob%20%3Cb%3E"><bdi><code>agent:bob &lt;b&gt;</code></bdi></a>'
     assert f"from 2 chosen leases of {link}." in squeezed(page.text)
     assert "chosen" not in whole.text
-    assert "selected of <bdi><code>agent:bob &lt;b&gt;</code></bdi>" in squeezed(
-        ana.get("/ops/repairs/plans/").text
-    )
+    assert "selected of <bdi><code>agent:bob &lt;b&gt;</code></bdi>" in squeezed(ana.get("/ops/repairs/plans/").text)
     made = [event.fields for event in factories.journal(Kind.REPAIR_PLAN_MADE)]
     assert [(one["query"], one["among"]) for one in made] == [("", "agent:bob <b>"), ("agent:bob", "")]
 

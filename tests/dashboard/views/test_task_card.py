@@ -9,6 +9,7 @@ from mailbox.verbs.life import leasing, results, updates
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of
+from tests.dashboard.views.test_leases import aged
 from tests.support import factories, talking
 from tests.support.markup import squeezed
 
@@ -79,3 +80,18 @@ def test_the_progress_of_a_task_in_flight_stands_at_the_top(ana, alice, bob):
     assert "40 %" not in top
     results.post_result(bob, factories.result_envelope(lease.task))
     assert "<progress" not in ana.get(path_of(lease.task)).text.split('class="story"')[0]
+
+
+def test_the_page_of_a_lease_says_how_its_attempt_ended(ana, alice, bob):
+    lease = aged(factories.leased_task(alice, bob), minutes=41)
+    path = f"/ops/leases/{lease.lease_id}/"
+    held = squeezed(ana.get(path).text)
+    assert "attempt 1 · stale for 36 m" in held
+    assert f'href="{path_of(lease.task)}"' in held
+    failed = {"status": ResultStatus.ERROR, "error_message": "card declined", "content": []}
+    results.post_result(bob, factories.result_envelope(lease.task, **failed))
+
+    page = ana.get(path)
+
+    assert (page.context["ending"], [one.ending for one in page.context["attempts"]]) == ("failed", ["failed"])
+    assert "Answered" not in page.text
