@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ class JsonNode:
     """A value in a tree. ``label`` is its key or its position, "" for the root.
 
     ``text`` is the beginning of a bare value as JSON, and for an object or an array the count of its members. ``left``
-    counts the members that are not shown.
+    counts the members that are not shown. ``path`` leads to an object or an array from the root, which is ``$``.
     """
 
     label: str
@@ -28,6 +29,7 @@ class JsonNode:
     is_branch: bool
     members: list[JsonNode] = field(default_factory=list)
     left: int = 0
+    path: str = ""
 
 
 def tree_of(value: Any, room: int) -> tuple[JsonNode | None, int]:
@@ -36,13 +38,15 @@ def tree_of(value: Any, room: int) -> tuple[JsonNode | None, int]:
     The tree is None for a bare value, for an empty one, and without room for one member. Upper levels come first.
     """
     root = _node("", value)
+    root.path = "$"
     waiting = deque([(root, value, 1)])
     while waiting:
         branch, inner, depth = waiting.popleft()
         members = _members(inner) if depth <= DEPTH else iter(())
         for label, member in members:
             node = _node(label, member)
-            cost = _COST + len(node.label) + len(node.text)
+            node.path = branch.path + _step(inner, node.label) if node.is_branch else ""
+            cost = _COST + len(node.label) + len(node.text) + len(node.path)
             if cost > room:
                 room = 0
                 break
@@ -66,6 +70,13 @@ def _node(label: str, value: Any) -> JsonNode:
     is_branch = isinstance(value, dict | list) and bool(value)
     text = _count(value) if is_branch else _head(json_text.dumps(value), _TEXT)
     return JsonNode(label=_head(label, _LABEL), text=text, is_branch=is_branch)
+
+
+def _step(parent: Any, label: str) -> str:
+    """Return the step of a JSONPath to a member."""
+    if isinstance(parent, list):
+        return f"[{label}]"
+    return f".{label}" if re.fullmatch(r"[A-Za-z_]\w*", label, re.ASCII) else f"[{json_text.dumps(label)}]"
 
 
 def _count(value: Any) -> str:

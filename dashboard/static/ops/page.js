@@ -68,7 +68,7 @@
   document.addEventListener('click', e => {
     const close = e.target.closest('dialog [data-close]'), dismiss = e.target.closest('[data-dismiss]');
     if (close) { e.preventDefault(); close.closest('dialog').close(); }
-    const copy = e.target.closest('[data-copy]'), source = copy && document.getElementById(copy.dataset.copy);
+    const copy = e.target.closest('[data-copy]'), source = copy && (document.getElementById(copy.dataset.copy) || copy.previousElementSibling);
     if (source && navigator.clipboard) navigator.clipboard.writeText(source.textContent).then(() => copy.toggleAttribute('data-copied', true));
     else if (source) getSelection().selectAllChildren(source);  // without https there is no clipboard: Ctrl-C copies the selection
     if (dismiss) { dismiss.closest('p').remove(); one('main').focus(); }

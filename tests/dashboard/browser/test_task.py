@@ -56,3 +56,16 @@ def test_the_answer_of_a_task_sent_by_hand_appears_by_itself(browse, status):
 
     assert page.locator("main").get_by_text("all is well" if status == "ok" else "no such incident").first.is_visible()
     assert page.evaluate("performance.timeOrigin") == loaded
+
+
+def test_the_path_of_a_json_value_is_copied(browse, alice, bob):
+    lease = factories.leased_task(alice, bob)
+    talking.made(bob, lease.task, {"type": "json", "value": {"offers": [{"eur": 412}]}})
+    page = browse("ana")
+    page.goto(f"/ops/tasks/{lease.task.uuid}/")
+    page.evaluate("navigator.clipboard.writeText = text => { window.copied = text; return Promise.resolve(); }")
+
+    page.locator(".json summary", has_text="offers").click()
+    page.get_by_role("button", name="Copy the path $.offers").click()
+
+    assert page.evaluate("window.copied") == "$.offers"

@@ -63,3 +63,18 @@ def test_long_keys_and_texts_are_cut():
 
     assert tree is not None
     assert len(tree.members[0].label) + len(tree.members[0].text) < 350
+
+
+def test_each_branch_has_the_path_that_leads_to_it():
+    tree, _ = json_tree.tree_of({"offers": [{"a b": {"eur": 412}}]}, json_tree.MOST)
+
+    offers = tree.members[0]
+    first = offers.members[0]
+    named = first.members[0]
+    assert [one.path for one in (tree, offers, first, named)] == [
+        "$",
+        "$.offers",
+        "$.offers[0]",
+        '$.offers[0]["a b"]',
+    ]
+    assert named.members[0].path == ""
