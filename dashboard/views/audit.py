@@ -1,30 +1,38 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
+from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 
 from dashboard.base.list_page import ListPage
 from dashboard.base.page import DashboardView
-from dashboard.figures import thresholds
+from dashboard.figures import audit_facets, thresholds
+from dashboard.figures.audit_facets import NO_CHECKS
 from dashboard.figures.thresholds import Count
-from dashboard.wording import journal
+from dashboard.wording import journal, json_tree
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup, search
 from mailbox.models import AuditEvent
 from mailbox.models.audit import AuditEventQuerySet
+from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 
 TABS = (
+    ("All", ""),
+    ("Without capability checks", NO_CHECKS),
     ("Repairs", "kind:a2a_repair_*"),
     ("Capabilities", "kind:capability_*"),
-    ("By people here", f"source:{AuditEvent.Source.DASHBOARD}"),
-    ("Failed sign-ins of keys", f"kind:{Kind.AUTHENTICATION_FAILED}"),
+    ("Dashboard users", f"source:{AuditEvent.Source.DASHBOARD}"),
+    ("Failed API-key logins", f"kind:{Kind.AUTHENTICATION_FAILED}"),
 )
+
+EVER = "1970-01-02T00:00"  # before every row
 
 
 class AuditList(ListPage):
-    """The journal, newest first."""
+    """The journal, newest first. An address without a query leaves out the checks of capabilities."""
 
     name = "audit"
     columns: ClassVar = {
@@ -40,6 +48,15 @@ class AuditList(ListPage):
         "data": lambda event: event.data,
     }
 
+    @property
+    def query(self) -> str:
+        asked = self.request.GET
+        start, end = (asked.get(name, "").strip() for name in ("from", "to"))
+        query = asked["q"].strip() if "q" in asked else NO_CHECKS
+        if not start and not end:
+            return query
+        return f"{search.without(query, 'at')} {search.term('at', f'{start or EVER}..{end}')}".strip()
+
     def found(self, text: str) -> AuditEventQuerySet:
         return search.events(text, self.at)
 
@@ -48,8 +65,18 @@ class AuditList(ListPage):
         return thresholds.counted(found, newest_first=True)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        acts = [journal.in_words(event) for event in page.items]
-        return {"acts": acts, "keys": search.EVENT_KEYS, "tabs": TABS}
+        try:
+            found = self.found(self.query)
+        except InvalidRequestError:  # the page says so
+            found = self.found("").none()
+        return {
+            "acts": [journal.in_words(event) for event in page.items],
+            "keys": search.EVENT_KEYS,
+            "tabs": TABS,
+            "figures": audit_facets.read(found, self.query),
+            "follows": self.request.GET.get("follow") == "1",
+            "is_filtered": self.query not in ("", NO_CHECKS),
+        }
 
 
 class AuditPage(DashboardView):
@@ -59,4 +86,27 @@ class AuditPage(DashboardView):
         event = lookup.event(int(number)) if number.isdecimal() and len(number) < 19 else None
         if event is None:
             raise Http404
-        return self.page("ops/audit_event.html", {"act": journal.in_words(event), "event": event})
+        tree, _ = json_tree.tree_of(event.fields, json_tree.MOST)
+        older, newer = lookup.neighbours(event)
+        context = {
+            "act": journal.in_words(event),
+            "event": event,
+            "tree": tree,
+            "older": older,
+            "newer": newer,
+            "lease_id": _id(event.fields, "lease_id"),
+            "agents": lookup.agents_named(_names(event)),
+        }
+        return self.page("ops/audit_event.html", context)
+
+
+def _id(fields: Mapping[str, Any], name: str) -> UUID | None:
+    try:
+        return UUID(str(fields.get(name)))
+    except ValueError:
+        return None
+
+
+def _names(event: AuditEvent) -> list[str]:
+    """Return the names of agents that a row may have: of its actor, and in its data."""
+    return [one for one in (event.actor, *event.fields.values()) if isinstance(one, str) and "@" in one]

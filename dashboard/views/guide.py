@@ -5,7 +5,6 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
-from mailbox.inspection import search
 
 STATES = {
     "queued": "Waiting for its recipient to lease it, first in, first out.",
@@ -53,6 +52,7 @@ TASK_KEYS = {
     "source": "agent, or user: sent by hand",
     "context": "the conversation it belongs to",
     "failure": "the fingerprint of its error, as the failures page names it",
+    "text": "words of its instructions or its error; the key can be left out; inv* for all that begin so",
 }
 LEASE_KEYS = {
     "state": "in_flight, or stale: past the threshold",
@@ -66,15 +66,18 @@ LEASE_KEYS = {
     "attempt": "which attempt at its task it is; >1",
     "id": "its ID, or the first 4 characters or more",
     "task": "the ID of its task, or its first characters",
+    "text": "words of its task's instructions, or names of agents; the key can be left out",
 }
 EVENT_KEYS = {
     "kind": "what was decided; a2a_repair_* for all that begin so",
     "actor": "who decided; ana, hotels@local, scheduler@hub",
     "task": "the ID of its task, or its first characters",
     "since": "how long ago; 24h",
+    "at": "when; 02:14..02:15, or 2026-01-31T02:14.. until now",
     "source": "the way in: api, dashboard, cli, scheduler or local",
     "request": "the ID of its request",
     "address": "the network address of the client",
+    "text": "words of its reason; the key can be left out",
 }
 REPLAY_KEYS = {
     "sender": "whose tasks it answers",
@@ -97,12 +100,14 @@ RESULT_KEYS = {
     "posted": "when; 02:14..02:15, or 2026-01-31T02:14.. until now",
     "age": "since it was posted; >10m",
     "task": "the ID of its task, or its first characters",
+    "text": "words of its error or its task's instructions; the key can be left out",
 }
 AGENT_KEYS = {
     "state": "quiet: has work and doesn't poll; unserved: has a late queue; or paused",
     "name": "its name; hotels, hotels@local, or hot*",
     "key": "its public key",
     "age": "since it was registered; <1d",
+    "text": "part of its name; the key can be left out",
 }
 SCAN_KEYS = {
     "outcome": "failed, requeued or unchanged",
@@ -165,7 +170,6 @@ class Help(DashboardView):
             "languages": LANGUAGES,
             "keys": KEYS,
             "stale_after": thresholds.stale_after(),
-            "words_among": search.WORDS_AMONG,
             "has_manual": settings.A2A_SITE.exists(),
         }
         return self.page("ops/help.html#panel" if self.is_fragment else "ops/help.html", context)

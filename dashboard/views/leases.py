@@ -63,7 +63,6 @@ class LeaseList(ListPage):
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "keys": search.LEASE_KEYS,
-            "words_among": search.WORDS_AMONG if any(":" not in part for part in self.query.split()) else 0,
             "stale_after": thresholds.stale_after(),
             "stale_before": self.now - thresholds.stale_after(),
             "newest_first": self.newest_first,

@@ -47,7 +47,6 @@ class TaskList(ListPage):
         return {
             "tabs": TABS,
             "keys": search.TASK_KEYS,
-            "words_among": search.WORDS_AMONG if any(":" not in part for part in self.query.split()) else 0,
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:

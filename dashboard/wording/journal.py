@@ -22,7 +22,6 @@ ACT = {
     Kind.RESULT_REPLAYED: "answered from the cache",
     Kind.RESULT_DELIVERED: "result drained",
     Kind.RESULT_ACKED: "result acknowledged",
-    Kind.REPAIR_REFUSED: "repair refused",
     Kind.REPAIR_PLAN_MADE: "planned a repair in bulk",
     Kind.REPAIR_PLAN_APPLIED: "applied a repair in bulk",
     Kind.REPAIR_PLAN_DISCARDED: "discarded a repair in bulk",
@@ -46,7 +45,19 @@ ACT = {
     Kind.PERSON_SIGN_IN_FAILED: "sign-in failed",
     Kind.PERSON_LOCKED_OUT: "sign-in locked",
 }
+NAMES = {kind: ACT.get(kind, kind.removeprefix("a2a_").replace("_", " ")) for kind in Kind} | {
+    Kind.REPAIR_APPLIED: "repaired",
+    Kind.REPAIR_REFUSED: "repair refused",
+}
 PLAN_KINDS = (Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED)
+REPAIR_NAMES = {"requeue": "requeue", "auto_requeue": "requeue", "force_error": "force error"}
+REFUSED = {  # by the code of the error
+    "already_resolved": "task was already resolved",
+    "not_in_flight": "task was not leased",
+    "lease_mismatch": "lease had changed",
+    "duplicate_risk_mismatch": "task is not idempotent",
+    "unknown_task": "task is unknown",
+}
 REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
 # The words for a result of this status.
 FAILURES = {"error": "answered with an error", "rejected": "rejected"}
@@ -80,6 +91,8 @@ def in_words(event: AuditEvent) -> JournalLine:
         what = REPAIRS.get(str(data.get("action")), "repaired")
     elif event.kind in (Kind.RESULT_POSTED, Kind.RESULT_REPLAYED) and data.get("status") in FAILURES:
         what = FAILURES[str(data["status"])]
+    elif event.kind == Kind.REPAIR_REFUSED:
+        return JournalLine(event=event, what=_refusal(data), reason=str(data.get("given_reason") or ""))
     elif event.kind == Kind.CAPABILITY_CHECK and not data.get("passed"):
         what = "capability refused"
     elif event.kind == Kind.MESSAGE_SENT and data.get("answers"):
@@ -87,7 +100,12 @@ def in_words(event: AuditEvent) -> JournalLine:
     elif event.kind == Kind.TASK_UPDATED and "artifact" in data:
         what = "made more of an artifact" if data["artifact"]["append"] else "made an artifact"
     elif event.kind in list(Kind):
-        what = ACT.get(Kind(event.kind), event.kind.removeprefix("a2a_").replace("_", " "))
+        what = NAMES[Kind(event.kind)]
     else:
         what = event.kind
     return JournalLine(event=event, what=what, reason=str(data.get("reason") or ""))
+
+
+def _refusal(data: dict[str, Any]) -> str:
+    code = str(data.get("reason"))
+    return f"{REPAIR_NAMES.get(str(data.get('action')), 'repair')} refused: {REFUSED.get(code, code.replace('_', ' '))}"

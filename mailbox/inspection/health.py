@@ -17,7 +17,7 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox.database import timetable, vitals
-from mailbox.inspection import access_health, alert_health, seals, trouble_health, waiting_health
+from mailbox.inspection import access_health, alert_health, full_text, seals, trouble_health, waiting_health
 from mailbox.inspection.cluster import SILENT_AFTER, Cluster
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
@@ -77,6 +77,7 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     else:
         yield "Write lock", _write_lock
         yield "Write-ahead log", _log
+        yield "Text search", _text_search
     yield "Task cluster", _cluster
     yield "Cluster's queue", _queue
     yield "Sweep", _sweep
@@ -157,6 +158,13 @@ def _log(now: datetime) -> HealthCheck:
     word = HealthStatus.OK if size < LOG_LARGE else HealthStatus.DEGRADED
     note = "" if word is HealthStatus.OK else "A reader that does not end keeps the log from being written back."
     return HealthCheck(name="Write-ahead log", word=word, saw=f"{size / 2**20:.1f} MiB", note=note)
+
+
+def _text_search(now: datetime) -> HealthCheck:
+    is_kept = full_text.is_kept()
+    word = HealthStatus.OK if is_kept else HealthStatus.DEGRADED
+    note = "" if is_kept else "Use an SQLite with FTS5, and apply the migration mailbox 0048 again."
+    return HealthCheck(name="Text search", word=word, saw="by FTS5" if is_kept else "off: no FTS5", note=note)
 
 
 def _cluster(now: datetime) -> HealthCheck:

@@ -6,7 +6,7 @@ A number has at most 18 digits.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -76,6 +76,18 @@ def lease(lease_id: UUID) -> Lease | None:
 def event(number: int) -> AuditEvent | None:
     """Return the journal row of this number; None without one."""
     return AuditEvent.objects.filter(pk=number).first()
+
+
+def neighbours(event: AuditEvent) -> tuple[int | None, int | None]:
+    """Return the numbers of the journal rows before and after this one; None without one."""
+    rows = AuditEvent.objects.values_list("pk", flat=True)
+    older = rows.filter(pk__lt=event.pk).order_by("-pk").first()
+    return older, rows.filter(pk__gt=event.pk).order_by("pk").first()
+
+
+def agents_named(displays: Collection[str]) -> Sequence[Agent]:
+    """Return the agents of these names, by name, at most `MOST`."""
+    return list(Agent.objects.filter(display__in=displays).order_by("display")[:MOST])
 
 
 def scan(number: int) -> AuditEvent | None:

@@ -1,14 +1,15 @@
 """The query language of lists: ``agent:hotels state:stale key:inv-* age:>10m -to:writer "some words"``.
 
 A ``key:value`` term narrows the list. A comma means or, a leading minus means not, a trailing ``*`` means any ending.
-Other words are searched in the texts of the newest tasks only. An unknown key or an invalid value is an error.
+Other words are those of the key ``text``. An unknown key or an invalid value is an error.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from mailbox.inspection.search_keys import (
     AGENT_KEYS,
@@ -21,6 +22,7 @@ from mailbox.inspection.search_keys import (
     SCAN_KEYS,
     SPOKEN_KEYS,
     TASK_KEYS,
+    TEXT,
 )
 from mailbox.inspection.search_query import LONGEST, Query, chosen, parse, term, without
 from mailbox.inspection.search_values import Moment, Reading
@@ -79,18 +81,14 @@ __all__ = [
     "without",
 ]
 
-WORDS_AMONG = 10_000  # tasks or leases in which words are searched: the newest tasks, the oldest leases
-LEASE_WORDS = ("task__intent_text", "holder__display", "task__sender__display", "task__recipient__display")
+WORDS_AMONG = 10_000  # rows in which words are searched that must not occur: the newest; of leases, the oldest
 
 
 def tasks(text: str, at: Moment) -> TaskQuerySet:
     """Return the tasks that match; raise `InvalidRequestError` for an invalid query."""
     query = parse(text, TASK_KEYS)
     found = Task.objects.filter(_all(query, TASK_KEYS, at))
-    if query.words:
-        found = found.filter(pk__in=Task.objects.order_by("-pk").values("pk")[:WORDS_AMONG])
-        found = found.filter(_worded(query, "intent_text"))
-    return found
+    return found.filter(pk__in=_newest(Task.objects.all())) if query.excludes(TEXT) else found
 
 
 def leases(text: str, at: Moment) -> LeaseQuerySet:
@@ -105,84 +103,80 @@ def attempts(text: str, at: Moment) -> LeaseQuerySet:
 
 def messages(text: str, at: Moment) -> MessageQuerySet:
     """Return the messages that match; raise `InvalidRequestError` for an invalid query."""
-    return Message.objects.filter(_keys_alone(text, SPOKEN_KEYS, at))
+    return Message.objects.filter(_matching(text, SPOKEN_KEYS, at))
 
 
 def artifacts(text: str, at: Moment) -> ArtifactQuerySet:
     """Return the rows of artifacts that match; raise `InvalidRequestError` for an invalid query."""
-    return Artifact.objects.filter(_keys_alone(text, SPOKEN_KEYS, at))
+    return Artifact.objects.filter(_matching(text, SPOKEN_KEYS, at))
 
 
 def results(text: str, at: Moment) -> ResultQuerySet:
     """Return the results that match; raise `InvalidRequestError` for an invalid query."""
-    return Result.objects.filter(_keys_alone(text, RESULT_KEYS, at))
+    query = parse(text, RESULT_KEYS)
+    found = Result.objects.filter(_all(query, RESULT_KEYS, at))
+    return found.filter(task__in=_newest(Task.objects.all())) if query.excludes(TEXT) else found
 
 
 def agents(text: str, at: Moment) -> AgentQuerySet:
     """Return the agents that match, by words in their names too; raise `InvalidRequestError` for an invalid query."""
-    query = parse(text, AGENT_KEYS)
-    return Agent.objects.filter(_all(query, AGENT_KEYS, at), _worded(query, "display"))
+    return Agent.objects.filter(_matching(text, AGENT_KEYS, at))
 
 
 def scans(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the passes of the retry gate that match; raise `InvalidRequestError` for an invalid query."""
-    return AuditEvent.objects.scans().filter(_keys_alone(text, SCAN_KEYS, at))
+    return AuditEvent.objects.scans().filter(_matching(text, SCAN_KEYS, at))
 
 
 def events(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the journal rows that match; raise `InvalidRequestError` for an invalid query."""
-    return AuditEvent.objects.filter(_keys_alone(text, EVENT_KEYS, at))
+    query = parse(text, EVENT_KEYS)
+    found = AuditEvent.objects.filter(_all(query, EVENT_KEYS, at))
+    return found.filter(pk__in=_newest(AuditEvent.objects.all())) if query.excludes(TEXT) else found
 
 
 def plans(text: str, at: Moment) -> RepairPlanQuerySet:
     """Return the plans that match; raise `InvalidRequestError` for an invalid query."""
-    return RepairPlan.objects.filter(_keys_alone(text, PLAN_KEYS, at))
+    return RepairPlan.objects.filter(_matching(text, PLAN_KEYS, at))
 
 
 def replay_entries(text: str, at: Moment) -> ReplayEntryQuerySet:
     """Return the cached results that match; raise `InvalidRequestError` for an invalid query."""
-    return ReplayEntry.objects.filter(_keys_alone(text, REPLAY_KEYS, at))
+    return ReplayEntry.objects.filter(_matching(text, REPLAY_KEYS, at))
 
 
 def deliveries(text: str, at: Moment) -> PushDeliveryQuerySet:
     """Return the callbacks that match; raise `InvalidRequestError` for an invalid query."""
-    return PushDelivery.objects.filter(_keys_alone(text, DELIVERY_KEYS, at))
+    return PushDelivery.objects.filter(_matching(text, DELIVERY_KEYS, at))
 
 
 def _leases(text: str, at: Moment, among: LeaseQuerySet) -> LeaseQuerySet:
     """Return the leases of ``among`` that match. Words are searched in the first of them, in their order."""
     query = parse(text, LEASE_KEYS)
     found = among.order_by().filter(_all(query, LEASE_KEYS, at))
-    if query.words:
-        found = found.filter(_worded(query, *LEASE_WORDS), pk__in=among.values("pk")[:WORDS_AMONG])
-    return found
+    return found.filter(pk__in=among.values("pk")[:WORDS_AMONG]) if query.asks(TEXT) else found
 
 
-def _worded(query: Query, *fields: str) -> Q:
-    """Return the condition that each word occurs in one of ``fields``, and no negated word in any."""
-    every = Q()
-    for word in query.words:
-        has = Q()
-        for field in fields:
-            has |= Q(**{f"{field}__icontains": word.text})
-        every &= ~has if word.is_negated else has
-    return every
+def _newest(rows: QuerySet[Any]) -> QuerySet[Any]:
+    return rows.order_by("-pk").values("pk")[:WORDS_AMONG]
 
 
-def _keys_alone(text: str, known: Mapping[str, Reading], at: Moment) -> Q:
-    query = parse(text, known)
-    if query.words:
-        raise InvalidRequestError(
-            {"q": f"Free text isn't supported here. Use key:value with one of: {', '.join(known)}."}
-        )
-    return _all(query, known, at)
+def _matching(text: str, known: Mapping[str, Reading], at: Moment) -> Q:
+    return _all(parse(text, known), known, at)
 
 
 def _all(query: Query, known: Mapping[str, Reading], at: Moment) -> Q:
+    if query.words and TEXT not in known:
+        raise InvalidRequestError(
+            {"q": f"Free text isn't supported here. Use key:value with one of: {', '.join(known)}."}
+        )
     every = Q()
     for one in query.terms:
         any_of = Q()
         for value in one.values:
             any_of |= known[one.key](value, at)
         every &= ~any_of if one.is_negated else any_of
+    for word in query.words:
+        said = known[TEXT](word.text, at)
+        every &= ~said if word.is_negated else said
     return every

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from django.db.models import Q, Subquery
 
-from mailbox.inspection import backlogs, troubles
+from mailbox.inspection import backlogs, full_text, troubles
 from mailbox.inspection.search_values import (
     Moment,
     Reading,
@@ -14,19 +14,22 @@ from mailbox.inspection.search_values import (
     either,
     moments,
     number,
+    occurs,
     one_of,
     pubkey,
     since,
     text,
     uuid,
 )
-from mailbox.models import Agent, AuditEvent, Failure, Lease, PushDelivery, RepairPlan, Result, Task
+from mailbox.models import Agent, AuditEvent, Failure, Lease, PushDelivery, RepairPlan, Result, RollUp, Task
 from mailbox.models.agent import NAMESAKES
 from mailbox.models.audit import OF_RARE_KINDS
 from mailbox.models.result import posted
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import FREQUENT
+
+TEXT = "text"  # the key of words, which a query may leave out
 
 
 def _actor(value: str, at: Moment) -> Q:
@@ -111,6 +114,13 @@ def _posted(value: str, at: Moment) -> Q:
     return posted(*moments(value, at.now))
 
 
+def _during(value: str, at: Moment) -> Q:
+    """Read the time range of a journal row, such as ``02:14..02:15``. Marks of the roll-ups bound the rows to read."""
+    start, end = moments(value, at.now)
+    found = Q(at__gte=start, pk__gt=RollUp.objects.mark_before(start, "last_event"))
+    return found & Q(at__lt=end, pk__lte=RollUp.objects.mark_after(end, "last_event")) if end else found
+
+
 def _party(*fields: str) -> Reading:
     """Read a party of a result's task, in two ways.
 
@@ -174,6 +184,20 @@ def _safety(field: str) -> Reading:
     return read
 
 
+def _task_text(field: str) -> Reading:
+    """Read words of the task's intent or its error."""
+
+    def read(value: str, _: Moment) -> Q:
+        return Q(**{f"{field}__in": full_text.tasks(value)})
+
+    return read
+
+
+def _event_text(value: str, _: Moment) -> Q:
+    """Read words of a reason in the journal."""
+    return Q(pk__in=full_text.events(value))
+
+
 TASK_KEYS: Mapping[str, Reading] = {
     "state": _state,
     "awaits": _awaits,
@@ -191,6 +215,7 @@ TASK_KEYS: Mapping[str, Reading] = {
     "source": text("source"),
     "context": text("context_id"),
     "failure": _failure,
+    TEXT: _task_text("pk"),
 }
 LEASE_KEYS: Mapping[str, Reading] = {
     "state": _lease_state,
@@ -204,6 +229,7 @@ LEASE_KEYS: Mapping[str, Reading] = {
     "attempt": number("attempt"),
     "id": uuid("lease_id"),
     "task": uuid("task__uuid"),
+    TEXT: occurs("task__intent_text", "holder__display", "task__sender__display", "task__recipient__display"),
 }
 SPOKEN_KEYS: Mapping[str, Reading] = {  # of messages, and of the rows of artifacts
     "task": uuid("task__uuid"),
@@ -213,9 +239,11 @@ EVENT_KEYS: Mapping[str, Reading] = {
     "actor": _actor,
     "task": uuid("task_id"),
     "since": since("at", "last_event"),
+    "at": _during,
     "source": _source,
     "request": text("request_id"),
     "address": text("address"),
+    TEXT: _event_text,
 }
 RESULT_KEYS: Mapping[str, Reading] = {
     "status": _status,
@@ -228,12 +256,14 @@ RESULT_KEYS: Mapping[str, Reading] = {
     "posted": _posted,
     "age": since("posted_at", "last_result"),
     "task": uuid("task__uuid"),
+    TEXT: _task_text("task"),
 }
 AGENT_KEYS: Mapping[str, Reading] = {
     "state": _agent_state,
     "name": either("display", "local"),
     "key": text("pubkey"),
     "age": since("created_at"),
+    TEXT: occurs("display"),
 }
 SCAN_KEYS: Mapping[str, Reading] = {
     "outcome": _outcome,

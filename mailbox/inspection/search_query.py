@@ -37,6 +37,15 @@ class Query:
     terms: tuple[Term, ...] = ()
     words: tuple[SearchWord, ...] = ()
 
+    def asks(self, text: str) -> bool:
+        """Whether it has words, or terms of their key ``text``."""
+        return bool(self.words) or any(term.key == text for term in self.terms)
+
+    def excludes(self, text: str) -> bool:
+        """Whether it has words that must not occur, also in terms of their key ``text``."""
+        is_in_terms = any(term.is_negated for term in self.terms if term.key == text)
+        return is_in_terms or any(word.is_negated for word in self.words)
+
 
 def parse(text: str, known: Mapping[str, object]) -> Query:
     """Read a query; raise `InvalidRequestError`. ``known`` has the keys of the list. The case of a key is ignored."""

@@ -44,6 +44,18 @@ def text(field: str) -> Reading:
     return read
 
 
+def occurs(*fields: str) -> Reading:
+    """Read a text that occurs in one of the fields, in any case, in part of a word too."""
+
+    def read(value: str, _: Moment) -> Q:
+        any_of = Q()
+        for field in fields:
+            any_of |= Q(**{f"{field}__icontains": value})
+        return any_of
+
+    return read
+
+
 def one_of(field: str, known: Sequence[str]) -> Reading:
     """Read one of the words ``known``."""
 

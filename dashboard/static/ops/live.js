@@ -14,6 +14,7 @@
   const listOf = el => one('tbody[data-list]', el);
   const isUsed = el => isBusy(el) || el.contains(document.activeElement) || one('input:checked, details[open]', listOf(el))
     || one('input:checked', el) || one('dialog[open]') || (el.matches(':hover') && Date.now() - pointed < 5e3);
+  const isFollowed = list => list.dataset.list === 'follow' && scrollY < 300;  // at its top, new rows appear by themselves
   const isHeld = el => !!(listOf(el) ? isUsed(el) : isBusy(el));
 
   // A forgotten tab costs a request per minute, a hidden tab none.
@@ -32,7 +33,7 @@
     if (!document.hidden) for (const el of all('[data-live]')) {
       const holding = isHeld(el), list = listOf(el);
       el.toggleAttribute('data-held', holding);
-      if (holding || (list && list.rows.length >= MANY)) peek(el, holding);
+      if (holding || (list && list.rows.length >= MANY && !isFollowed(list))) peek(el, holding);
       else el.dispatchEvent(new Event('live:tick'));
     }
     timer = setTimeout(tick, pace());

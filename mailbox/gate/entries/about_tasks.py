@@ -122,11 +122,18 @@ def push_resent(task_id: UUID, delivery_id: UUID, reason: str) -> Entry[PushRese
 class RepairRefusedData(TypedDict):
     action: Annotated[str, "requeue or force_error"]
     reason: Annotated[str, "code of the error"]
+    given_reason: NotRequired[Annotated[str, "why the caller wanted the repair; absent in rows of version 1.0"]]
+    lease_id: NotRequired[Annotated[str, "lease that the caller saw; absent without one, and in rows of version 1.0"]]
 
 
-def repair_refused(task_id: UUID, action: str, reason: str) -> Entry[RepairRefusedData]:
+def repair_refused(
+    task_id: UUID, action: str, reason: str, *, given_reason: str, lease_id: UUID | None
+) -> Entry[RepairRefusedData]:
     """Record that a repair was refused for another reason than a missing capability."""
-    return Entry(Kind.REPAIR_REFUSED, RepairRefusedData(action=action, reason=reason), task_id)
+    data = RepairRefusedData(action=action, reason=reason, given_reason=given_reason)
+    if lease_id is not None:
+        data["lease_id"] = str(lease_id)
+    return Entry(Kind.REPAIR_REFUSED, data, task_id)
 
 
 class RepairPlanMadeData(TypedDict):

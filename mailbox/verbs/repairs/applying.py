@@ -76,7 +76,7 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
     """Repair one lease and settle its row in the same transaction. A refusal settles the row, too."""
     mine = plan.rows.filter(pk=row.pk)
     try:
-        with repair.deciding(caller, row.task_id, plan.verb) as journal:
+        with repair.deciding(caller, row.task_id, plan.verb, reason=plan.reason, lease_id=row.lease_id) as journal:
             if not mine.pending().locked():
                 return
             if plan.verb == RepairPlan.Verb.REQUEUE:

@@ -59,7 +59,7 @@ def requeue(caller: Caller, task_id: UUID, *, reason: str, duplicate_risk: str, 
     ``a2a_repair_refused`` with the code. Source: Covenant A2A, "Lease repair".
     """
     reason, risk = check_reason(reason), DuplicateRisk.read(duplicate_risk)
-    with deciding(caller, task_id, "requeue") as journal:
+    with deciding(caller, task_id, "requeue", reason=reason, lease_id=lease_id) as journal:
         return requeue_within(journal, caller, task_id, reason=reason, duplicate_risk=risk, lease_id=lease_id)
 
 
@@ -100,7 +100,7 @@ def force_error(
     """
     reason = check_reason(reason)
     message = check_reason(message, path="message", limit=MESSAGE_MAX_LENGTH)
-    with deciding(caller, task_id, "force_error") as journal:
+    with deciding(caller, task_id, "force_error", reason=reason, lease_id=asked_by or lease_id) as journal:
         return force_error_within(
             journal, caller, task_id, reason=reason, message=message, lease_id=lease_id, asked_by=asked_by
         )
@@ -134,9 +134,9 @@ def force_error_within(
 
 
 @contextmanager
-def deciding(caller: Caller, task_id: UUID, action: str) -> Iterator[Journal]:
-    """Open the decision to repair a task. A refusal is journalled as ``a2a_repair_refused``."""
-    with audit.decision(caller) as journal, _refusals_journalled(task_id, action):
+def deciding(caller: Caller, task_id: UUID, action: str, *, reason: str, lease_id: UUID | None) -> Iterator[Journal]:
+    """Open the decision to repair a task. A refusal is journalled as ``a2a_repair_refused``, with the reason given."""
+    with audit.decision(caller) as journal, _refusals_journalled(task_id, action, reason, lease_id):
         yield journal
 
 
@@ -175,12 +175,14 @@ def _repairable(task: Task, lease_id: UUID | None) -> Lease:
 
 
 @contextmanager
-def _refusals_journalled(task_id: UUID, action: str) -> Iterator[None]:
+def _refusals_journalled(task_id: UUID, action: str, reason: str, lease_id: UUID | None) -> Iterator[None]:
     try:
         yield
     except MailboxError as refusal:
         if refusal.entry is None:
-            refusal.entry = entries.repair_refused(task_id, action, refusal.code)
+            refusal.entry = entries.repair_refused(
+                task_id, action, refusal.code, given_reason=reason, lease_id=lease_id
+            )
         raise
 
 

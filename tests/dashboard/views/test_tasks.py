@@ -147,10 +147,6 @@ def test_an_invalid_query_is_refused_with_the_reason(ana, query, message):
     assert message in response.text
 
 
-def test_a_word_search_states_that_it_reads_only_the_newest_tasks(ana):
-    assert "among the newest" in ana.get("/ops/tasks/", {"q": "report"}).text
-
-
 @pytest.mark.parametrize("path", ["tasks/", "tasks/?q=agent:bob", "results/", "audit/", "audit/?q=kind:a2a_*"])
 def test_each_list_needs_few_queries(ana, alice, bob, django_assert_max_num_queries, path):
     for _ in range(10):

@@ -113,7 +113,11 @@ def test_a_requeue_as_idempotent_is_refused_for_other_tasks(alice, bob, olga, id
 
     assert Lease.objects.get().ended_at is None
     assert factories.last_event().kind == "a2a_repair_refused"
-    assert factories.last_event().fields == {"action": "requeue", "reason": "duplicate_risk_mismatch"}
+    assert factories.last_event().fields == {
+        "action": "requeue",
+        "reason": "duplicate_risk_mismatch",
+        "given_reason": "worker lost",
+    }
 
 
 @both_verbs

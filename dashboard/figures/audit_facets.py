@@ -1,0 +1,126 @@
+"""The kinds, actors, sources and times of the journal rows that a query finds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from dashboard.wording import journal
+from mailbox.inspection import search
+from mailbox.models.audit import AuditEventQuerySet
+from mailbox.words.kinds import Kind
+
+SAMPLE = 2_000  # rows that are counted, the newest
+CHIPS, BARS = 6, 60
+WIDTH, HEIGHT = 720, 56
+NO_CHECKS = f"-kind:{Kind.CAPABILITY_CHECK}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chip:
+    """A value that rows have. ``query`` narrows the list to it, or widens the list if the value ``is_chosen``."""
+
+    label: str
+    count: int
+    query: str
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facet:
+    name: str
+    chips: Sequence[Chip]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimeBar:
+    """The rows from ``start`` to ``end``. ``query`` narrows the list to them."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    count: int
+    start: datetime
+    end: datetime
+    query: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditFigures:
+    """The figures of the newest `SAMPLE` rows. ``peak`` is the largest count of a bar."""
+
+    facets: Sequence[Facet]
+    bars: Sequence[TimeBar]
+    ticks: Sequence[tuple[float, datetime]]
+    peak: int
+    count: int
+
+
+def read(found: AuditEventQuerySet, text: str) -> AuditFigures:
+    """Return the figures of ``found``, the rows of the query ``text``."""
+    rows: list[tuple[Any, ...]] = list(
+        found.order_by("-pk").values_list("at", "kind", "actor", "actor_pubkey", "source")[:SAMPLE]
+    )
+    kinds = Counter(kind for _, kind, *_ in rows)
+    people = Counter(actor for _, _, actor, key, _ in rows if key is None)
+    agents = Counter(actor for _, _, actor, key, _ in rows if key is not None)
+    sources = Counter(source for *_, source in rows)
+    facets = [
+        Facet(name="Event", chips=_chips("kind", kinds, text, journal.NAMES)),
+        Facet(name="Agent", chips=_chips("actor", agents, text)),
+        Facet(name="Other actor", chips=_chips("actor", people, text)),
+        Facet(name="Source", chips=_chips("source", sources, text)),
+    ]
+    bars = list(_bars([row[0] for row in rows], text))
+    ticks = [(bar.x, bar.start) for bar in bars[:: BARS // 5]]
+    return AuditFigures(
+        facets=[facet for facet in facets if facet.chips],
+        bars=[bar for bar in bars if bar.count],
+        ticks=ticks,
+        peak=max((bar.count for bar in bars), default=0),
+        count=len(rows),
+    )
+
+
+def _chips(key: str, counts: Counter[str], text: str, names: Mapping[str, str] | None = None) -> list[Chip]:
+    chosen, rest = search.chosen(text, key), search.without(text, key)
+    return [
+        Chip(
+            label=(names or {}).get(value, value),
+            count=count,
+            query=rest if value == chosen else f"{rest} {search.term(key, value)}".strip(),
+            is_chosen=value == chosen,
+        )
+        for value, count in counts.most_common(CHIPS)
+    ]
+
+
+def _bars(times: Sequence[datetime], text: str) -> Iterable[TimeBar]:
+    """Yield `BARS` bars of equal spans, in whole seconds, from the oldest row to the newest."""
+    if len(times) < 2:
+        return
+    start = min(times).replace(microsecond=0)
+    step = timedelta(seconds=max(1, -(-int((max(times) - start).total_seconds() + 1) // BARS)))
+    counts = Counter((time - start) // step for time in times)
+    peak, width, rest = max(counts.values()), WIDTH / BARS, search.without(text, "at")
+    for number in range(BARS):
+        begins, ends = start + number * step, start + (number + 1) * step
+        height = round(counts[number] / peak * HEIGHT, 1)
+        yield TimeBar(
+            x=round(number * width, 1),
+            y=round(HEIGHT - height, 1),
+            width=round(width - 1, 1),
+            height=height,
+            count=counts[number],
+            start=begins,
+            end=ends,
+            query=f"{rest} at:{_written(begins)}..{_written(ends)}".strip(),
+        )
+
+
+def _written(moment: datetime) -> str:
+    return f"{moment.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}"
