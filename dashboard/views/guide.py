@@ -130,7 +130,7 @@ PLAN_KEYS = {
     "age": "since it was made; <1d",
 }
 KEYS = {
-    "/": "focus search",
+    "/": "search; also Ctrl+K",
     "g o": "overview",
     "g l": "leases",
     "g t": "tasks",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,7 +46,7 @@ ACT = {
     Kind.PERSON_SIGN_IN_FAILED: "sign-in failed",
     Kind.PERSON_LOCKED_OUT: "sign-in locked",
 }
-NAMES = {kind: ACT.get(kind, kind.removeprefix("a2a_").replace("_", " ")) for kind in Kind} | {
+NAMES: Mapping[str, str] = {kind: ACT.get(kind, kind.removeprefix("a2a_").replace("_", " ")) for kind in Kind} | {
     Kind.REPAIR_APPLIED: "repaired",
     Kind.REPAIR_REFUSED: "repair refused",
 }

@@ -90,6 +90,12 @@ def agents_named(displays: Collection[str]) -> Sequence[Agent]:
     return list(Agent.objects.filter(display__in=displays).order_by("display")[:MOST])
 
 
+def agents_beginning(name: str) -> Sequence[Agent]:
+    """Return the agents whose names begin so, in any case, by name, at most `MOST`."""
+    folded = Agent.objects.annotate(folded=Lower("display"))
+    return list(folded.filter(folded__startswith=name.lower()).order_by("display")[:MOST])
+
+
 def scan(number: int) -> AuditEvent | None:
     """Return the journal row of this number if it is a pass of the retry gate; else None."""
     return AuditEvent.objects.scans().filter(pk=number).first()
@@ -190,8 +196,7 @@ def _begun(text: str) -> Iterator[Found]:
         yield from _with_ids(pattern)
         yield from _compacted(pattern)
     if LOCAL_PART.fullmatch(text) or DISPLAY.fullmatch(text):
-        folded = Agent.objects.annotate(folded=Lower("display"))
-        yield from folded.filter(folded__startswith=text.lower()).order_by("display")[:MOST]
+        yield from agents_beginning(text)
 
 
 def _with_ids(pattern: IdPattern) -> Iterator[Task | Lease | PushDelivery]:

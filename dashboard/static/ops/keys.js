@@ -25,7 +25,7 @@
     fetch(live.action, {method: 'POST', body, redirect: 'manual'});
   };
   const keys = {
-    '/': () => { const box = one('#go'); box.focus(); box.select(); },
+    '/': () => document.dispatchEvent(new Event('palette:open')),
     '?': () => go(one('header .help')),
     '.': () => go(one('header [name=live]')),
     t: theme,
