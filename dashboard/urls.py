@@ -27,6 +27,7 @@ from dashboard.views import (
     task,
     task_files,
     tasks,
+    time_charts,
     trees,
 )
 from dashboard.views import repairs as plans
@@ -80,6 +81,7 @@ urlpatterns = [
     path("audit/", audit.AuditList.as_view(), name="audit"),
     path("audit.<slug:form>", audit.AuditList.as_view(), name="audit-twin"),
     path("audit/<slug:number>/", audit.AuditPage.as_view(), name="audit-event"),
+    path("charts/", time_charts.Charts.as_view(), name="charts"),
     path("go/", go.Go.as_view(), name="go"),
     path("go/suggest/", suggest.Suggest.as_view(), name="suggest"),
     path("help/", guide.Help.as_view(), name="help"),

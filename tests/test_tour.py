@@ -24,7 +24,8 @@ pytestmark = pytest.mark.slow
 
 PAGES = {
     "": "Needs a decision",
-    "?range=24h": "Results, last 24 h",
+    "?range=24h": "Arrivals and results per 20 min",
+    "charts/?range=24h": "Wait in queue",
     "tasks/?q=kind:plan-trip": "Plan a trip to",
     "tasks/?state=error": "Take a deposit of",
     "leases/": "Book the held seats",

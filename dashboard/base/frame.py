@@ -38,6 +38,7 @@ class Place:
 
 PLACES = (
     Place("overview", "Overview", "o"),
+    Place("charts", "Charts"),
     Place("leases", "Leases", "l", counts="state=stale"),
     Place("tasks", "Tasks", "t"),
     Place("results", "Results", counts="delivery=pending"),

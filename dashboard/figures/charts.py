@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from mailbox.inspection.series import STATUSES, Point, Sum
+from mailbox.inspection.series import Point, Sum
 from mailbox.words import times
 
 MINUTE = timedelta(minutes=1)
@@ -129,15 +129,10 @@ class Bucket:
     end: datetime
     sum: Sum
 
-    @property
-    def posted(self) -> str:
-        """The filter of these results."""
-        return posted(self.start, self.end)
 
-    @property
-    def query(self) -> str:
-        """The search term for the tasks whose results were posted in this bucket."""
-        return f"finished={self.start:%Y-%m-%dT%H:%MZ}..{self.end:%Y-%m-%dT%H:%MZ}"
+def finished(start: datetime, end: datetime) -> str:
+    """Return the filter of the tasks whose results were posted from ``start`` until before ``end``."""
+    return f"finished={start:%Y-%m-%dT%H:%MZ}..{end:%Y-%m-%dT%H:%MZ}"
 
 
 def posted(start: datetime, end: datetime | None = None) -> str:
@@ -155,44 +150,6 @@ def buckets(points: Iterable[Point], scale: Range, now: datetime) -> list[Bucket
             sums[place].count(point)
     starts = [start + scale.step * place for place in range(scale.bars)]
     return [Bucket(start=at, end=at + scale.step, sum=one) for at, one in zip(starts, sums, strict=True)]
-
-
-def stacked(found: Sequence[Bucket], *, width: float = 720, height: float = 140) -> list[list[Bar]]:
-    """Return the stacked bars of each bucket."""
-    top = max((bucket.sum.results for bucket in found), default=0) or 1
-    step = width / max(1, len(found))
-    pictures = []
-    for place, bucket in enumerate(found):
-        bars, floor = [], height
-        for status in STATUSES:
-            if count := getattr(bucket.sum, status):
-                tall = (height - 8) * count / top
-                floor -= tall
-                bars.append(
-                    Bar(
-                        x=round(place * step, 1),
-                        y=round(floor, 1),
-                        width=round(step - 1.5, 1),
-                        height=round(tall, 1),
-                        kind=status,
-                        label=status,
-                        count=count,
-                        query=bucket.query,
-                    )
-                )
-        pictures.append(bars)
-    return pictures
-
-
-def sparkline(found: Sequence[Bucket], *, height: float = 20) -> list[Bar]:
-    """Return a small bar for each bucket with any result."""
-    top = max((bucket.sum.results for bucket in found), default=0) or 1
-    bars = []
-    for place, bucket in enumerate(found):
-        if count := bucket.sum.results:
-            tall = max(2.0, round(height * count / top, 1))
-            bars.append(Bar(x=4 * place, y=height - tall, width=3, height=tall, kind="leased", label="", count=count))
-    return bars
 
 
 def _short(span: timedelta) -> str:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from dashboard.figures import charts
-from dashboard.figures.charts import HOUR, RANGES, SPARK, Bar, Bucket, Range
+from dashboard.figures import charts, plots
+from dashboard.figures.charts import HOUR, RANGES, SPARK, Bucket, Range
+from dashboard.figures.plots import Axis
 from dashboard.forms import choices
-from mailbox.inspection import series
-from mailbox.inspection.series import Figures, Point, Sum
+from mailbox.inspection.series import Figures, Sum
 from mailbox.models import Agent
 
 
@@ -61,13 +61,24 @@ class AgentRow:
     used: int = 0  # percent of its fullest quota
 
     @property
-    def bars(self) -> Sequence[Bar]:
-        return charts.sparkline(self.buckets)
+    def path(self) -> str:
+        """The path of the small bars, in the plane of `plots`."""
+        counts = [bucket.sum.results for bucket in self.buckets]
+        return plots.bars(counts, [0] * len(counts), Axis(ticks=[0, max(1, *counts)]))
 
     @property
     def results(self) -> int:
         """The number of results that the bars stand for."""
         return sum(bucket.sum.results for bucket in self.buckets)
+
+    @property
+    def bar_width(self) -> int:
+        return plots.bar_width(len(self.buckets))
+
+    @property
+    def peak(self) -> int:
+        """The results of the highest bar."""
+        return max(bucket.sum.results for bucket in self.buckets)
 
     @property
     def version(self) -> object:
@@ -106,22 +117,6 @@ def rows_of(
         for agent in agents
         for points in [figures.agents[agent.pk]]
     ]
-
-
-def throughput(points: Iterable[Point], asked: str | None, now: datetime) -> dict[str, Any]:
-    """Return the context of the results chart over the range of this name; None is an hour."""
-    scale = range_named(asked)
-    buckets = charts.buckets(points, scale, now)
-    return {
-        "scale": scale,
-        "ranges": RANGES,
-        "buckets": buckets,
-        "posted": charts.posted(buckets[0].start),
-        "totals": Sum.of(bucket.sum for bucket in buckets),
-        "peak": max(bucket.sum.results for bucket in buckets),
-        "chart": list(zip(buckets, charts.stacked(buckets), strict=True)),
-        "counted": series.COUNTED,
-    }
 
 
 def range_named(asked: str | None) -> Range:

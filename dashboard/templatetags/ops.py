@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
@@ -15,12 +14,13 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard.figures import thresholds
-from dashboard.figures.charts import Bar, Range
+from dashboard.figures import charts, thresholds
+from dashboard.figures.charts import Range
 from dashboard.wording.states import STATES
 from mailbox.database import descent
 from mailbox.inspection import search
 from mailbox.inspection.backlogs import COUNTED_TO
+from mailbox.inspection.history import Slot
 from mailbox.words import redaction, times
 
 register = template.Library()
@@ -87,9 +87,15 @@ def results_of(context: Context, status: str, count: int, posted: str) -> str:
 
 
 @register.filter
-def by_kind(bars: Iterable[Bar]) -> str:
-    """Write the count of each kind of bar, such as ``7 ok, 1 error``."""
-    return ", ".join(f"{thresholds.grouped(bar.count)} {bar.kind}" for bar in bars)
+def finished_in(slot: Slot) -> str:
+    """Write the filter of the tasks that ended in this slot."""
+    return charts.finished(slot.start, slot.end)
+
+
+@register.filter
+def posted_in(slot: Slot) -> str:
+    """Write the filter of the results of this slot."""
+    return charts.posted(slot.start, slot.end)
 
 
 @register.filter

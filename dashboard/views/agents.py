@@ -15,11 +15,11 @@ from agentcards.models import AgentProfile
 from dashboard.base.act import Act
 from dashboard.base.htmx import HtmxRequest
 from dashboard.base.list_page import ListPage
-from dashboard.figures import thresholds
+from dashboard.figures import thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.standing import standing_of
 from dashboard.figures.thresholds import Count
-from dashboard.figures.trends import range_named, rows_of, throughput
+from dashboard.figures.trends import rows_of
 from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
 from dashboard.forms.send import SendForm
@@ -110,13 +110,12 @@ class AgentDetailPage(Act[Agent]):
 
     def show(self, subject: Agent, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
         agent: Any = subject
-        scale = range_named(self.request.GET.get("range"))
         figures = series.read(
             self.now,
             start=self.now,
             runs_from=HOUR.start(self.now),
             agents=[agent.pk],
-            agents_start=min(scale.start(self.now), SPARK.start(self.now)),
+            agents_start=SPARK.start(self.now),
         )
         (row,) = rows_of([agent], figures, self.now)
         shown = {
@@ -127,14 +126,13 @@ class AgentDetailPage(Act[Agent]):
             "is_late": figures.is_late(self.now),
             "figures": figures,
             "among": f"q=to:{agent.display}&",
-            **throughput(figures.agents[agent.pk], scale.name, self.now),
+            **time_charts.context(self.request.GET.get("range"), self.now, agent.pk),
         }
         if not self.is_fragment:
             shown |= _card(agent) | self._besides(agent, form) | {"has_changed": status == HTTPStatus.CONFLICT}
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
-        results = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in shown["buckets"]]
-        return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, results))
+        return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, shown["charts"]))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
         """Return the context that is not live: the agent's keys and peers, and the form."""

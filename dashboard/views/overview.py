@@ -6,10 +6,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView
-from dashboard.figures import charts, decisions, thresholds
+from dashboard.figures import charts, decisions, thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.standing import OverviewFigures, standing_of
-from dashboard.figures.trends import Trend, range_named, rows_of, throughput
+from dashboard.figures.trends import Trend, rows_of
 from dashboard.wording.journal import in_words
 from mailbox.inspection import backlogs, journal, series
 from mailbox.inspection.agents import everyone
@@ -22,13 +22,12 @@ class Overview(DashboardView):
     """The start page: the state of the hub, and the decisions that wait for a person."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        scale = range_named(request.GET.get("range"))
         hour = HOUR.start(self.now)
         standing = OverviewFigures.read(request.user.get_username(), self.now)
         agents = list(backlogs.busiest_first(standing_of(everyone(), self.now))[:AGENTS_SHOWN])
         figures = series.read(
             self.now,
-            start=min(scale.start(self.now), hour - timedelta(hours=1)),
+            start=hour - timedelta(hours=1),
             runs_from=hour,
             agents=[agent.pk for agent in agents],
             agents_start=SPARK.start(self.now),
@@ -43,7 +42,7 @@ class Overview(DashboardView):
             "trend": Trend.of(figures, self.now),
             "figures": figures,
             "is_late": figures.is_late(self.now),
-            **throughput(figures.hub, scale.name, self.now),
+            **time_charts.context(request.GET.get("range"), self.now),
             "histogram": histogram,
             "histogram_width": 6 + 60 * len(histogram),
             "rows": rows_of(agents, figures, self.now),
@@ -57,6 +56,6 @@ class Overview(DashboardView):
         rows = [row.version for row in context["rows"]]
         since = (found.waits_since, found.asks_since, found.owed_since)
         now = (found.ages, found.stale_safe, found.queued, found.interrupted, found.pending, since)
-        then = [(bucket.start, bucket.sum.ok, bucket.sum.partial, bucket.sum.error) for bucket in context["buckets"]]
+        then = context["charts"]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]

@@ -1,4 +1,4 @@
-"""What needs a person beside stale leases and silent agents: late queues, many errors, callbacks that keep failing."""
+"""Late queues, many errors, and callbacks that keep failing: they need a person, as stale leases do."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from mailbox.models.alert import Alert
 from mailbox.models.api_key import ApiKey
 from mailbox.models.artifact import Artifact
 from mailbox.models.audit import AuditEvent
+from mailbox.models.depth import Depth
 from mailbox.models.failure import Failure
 from mailbox.models.grant import CapabilityGrant
 from mailbox.models.last_pass import LastPass
@@ -32,6 +33,7 @@ __all__ = [
     "Artifact",
     "AuditEvent",
     "CapabilityGrant",
+    "Depth",
     "Failure",
     "LastPass",
     "Lease",

@@ -57,6 +57,7 @@ def test_a_calm_hub(take):
     hub.calm()
 
     take("overview-calm", "")
+    take("charts", "charts/")
     take("tasks", "tasks/")
     take("results", "results/")
     take("agents", "agents/")

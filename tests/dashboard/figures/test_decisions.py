@@ -100,7 +100,7 @@ def test_a_quiet_agent_is_listed_among_many_busier_agents(ana, alice, bob, djang
     factories.sent_task(alice, paused)
     registration.pause_agent(factories.person("olga", Role.OPERATOR), factories.row_of(paused), reason="disk full")
 
-    with django_assert_max_num_queries(10):
+    with django_assert_max_num_queries(18):
         page = ana.get("/ops/")
 
     assert [one.subject for one in page.context["findings"].decisions] == ["bob@local", "paused@local"]

@@ -1,0 +1,228 @@
+"""The charts of work over time: arrivals and results, queue and leases, waits and runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.utils import timezone
+
+from dashboard.figures import charts, plots
+from dashboard.figures.charts import RANGES, Range
+from dashboard.figures.plots import HEIGHT, WIDTH, Axis
+from dashboard.figures.thresholds import grouped
+from dashboard.figures.trends import range_named
+from mailbox.inspection import history, series
+from mailbox.inspection.history import Slot, Span
+from mailbox.words import times
+
+SECOND = timedelta(seconds=1)
+_STEPS = {
+    timedelta(minutes=1): "minute",
+    timedelta(minutes=5): "5 min",
+    timedelta(minutes=20): "20 min",
+    timedelta(hours=2): "2 h",
+}
+TOGETHER = 6  # slots that one link of a live page stands for; it divides the slots of every range
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Layer:
+    """A series of a chart as an SVG path. ``kind`` is its hue, ``shape`` is area, line or bars.
+
+    ``width`` is that of each bar, None for other shapes.
+    """
+
+    kind: str
+    label: str
+    path: str
+    shape: str = "line"
+    width: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hit:
+    """The place of one slot, with the filter of the tasks that ended in it and its numbers in words."""
+
+    x: int
+    width: int
+    query: str
+    start: datetime
+    words: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chart:
+    """A chart with its layers, the first one lowest. ``ticks`` are the labels of the y axis from the top down."""
+
+    name: str
+    title: str
+    ticks: Sequence[str]
+    layers: Sequence[Layer]
+    cuts: str  # path of the breaks of cut values; "" without one
+    hits: Sequence[Hit]
+    is_empty: bool
+
+    @property
+    def grid(self) -> str:
+        """The path of the lines at the ticks."""
+        distance = HEIGHT / (len(self.ticks) - 1)
+        return "".join(f"M0 {distance * place:.4g}H{WIDTH}" for place in range(len(self.ticks)))
+
+
+@dataclass(slots=True)
+class Totals:
+    """The sums over a chart. `charts.posted` filters their results."""
+
+    arrivals: int = 0
+    ok: int = 0
+    partial: int = 0
+    error: int = 0
+    peak: int = 0
+
+    @classmethod
+    def of(cls, slots: Sequence[Slot]) -> Totals:
+        names = ("arrivals", "ok", "partial", "error")
+        sums = {name: sum(getattr(slot, name) for slot in slots) for name in names}
+        return cls(**sums, peak=max(slot.results for slot in slots))
+
+
+def context(asked: str | None, now: datetime, party: int | None = None) -> dict[str, Any]:
+    """Return the context of the charts of an agent, by primary key, None for the hub, over the range of this name."""
+    scale = range_named(asked)
+    slots = history.read(Span(start=scale.start(now), step=scale.step, slots=scale.bars), party)
+    return {
+        "scale": scale,
+        "ranges": RANGES,
+        "slots": slots,
+        "ends": slots[-1].end,
+        "posted": charts.posted(slots[0].start),
+        "totals": Totals.of(slots),
+        "charts": drawn(slots, scale),
+        "links": _hits(_merged(slots), _work_words),
+        "times": plots.time_ticks(slots[0].start, slots[-1].end, timezone.get_current_timezone()),
+        "counted": series.COUNTED,
+    }
+
+
+def drawn(slots: Sequence[Slot], scale: Range) -> list[Chart]:
+    """Return the four charts of these slots."""
+    return [_work(slots, scale), _queue(slots), *_latencies(slots)]
+
+
+def _work(slots: Sequence[Slot], scale: Range) -> Chart:
+    totals, arrivals = [slot.results for slot in slots], [slot.arrivals for slot in slots]
+    axis = plots.axis([*totals, *arrivals])
+    layers, floors = [], [0] * len(slots)
+    for status in series.STATUSES:
+        values = [getattr(slot, status) for slot in slots]
+        path = plots.bars(values, floors, axis)
+        layers.append(Layer(kind=status, label=status, path=path, shape="bars", width=plots.bar_width(len(slots))))
+        floors = [floor + value for floor, value in zip(floors, values, strict=True)]
+    layers.append(Layer(kind="arrivals", label="arrived", path=plots.line(arrivals, axis)))
+    most = [max(pair) for pair in zip(totals, arrivals, strict=True)]
+    title = f"Arrivals and results per {_STEPS[scale.step]}"
+    return _chart("work", title, axis, layers, slots, most, _work_words)
+
+
+def _queue(slots: Sequence[Slot]) -> Chart:
+    columns = {name: [getattr(slot, name) for slot in slots] for name in ("queued", "leased", "stale")}
+    axis = plots.axis([value for values in columns.values() for value in values])
+    layers = [
+        Layer(kind="queued", label="queued", path=plots.area(columns["queued"], axis), shape="area"),
+        Layer(kind="leased", label="in flight", path=plots.line(columns["leased"], axis)),
+        Layer(kind="stale", label="stale", path=plots.line(columns["stale"], axis)),
+    ]
+    most = [max(slot.queued or 0, slot.leased or 0) for slot in slots]
+    return _chart("queue", "Queue and leases", axis, layers, slots, most, _queue_words)
+
+
+def _latencies(slots: Sequence[Slot]) -> list[Chart]:
+    found = []
+    for name, title in (("wait", "Wait in queue"), ("run", "Run time")):
+        p50, p95 = ([_seconds(getattr(slot, f"{name}_{share}")) for slot in slots] for share in ("p50", "p95"))
+        axis = plots.axis(p95, whole=False)
+        layers = [
+            Layer(kind="p95", label="p95", path=plots.line(p95, axis)),
+            Layer(kind="p50", label="p50", path=plots.line(p50, axis)),
+        ]
+        words = _latency_words(name)
+        found.append(_chart(name, title, axis, layers, slots, [value or 0 for value in p95], words, write=_duration))
+    return found
+
+
+def _chart(
+    name: str,
+    title: str,
+    axis: Axis,
+    layers: Sequence[Layer],
+    slots: Sequence[Slot],
+    most: Sequence[float],
+    words: Callable[[Slot], str],
+    write: Callable[[float], str] = lambda value: grouped(round(value)),
+) -> Chart:
+    """Return the chart. ``most`` are the greatest values of the slots, ``words`` and ``write`` put them into words."""
+    is_empty = not any(words(slot) for slot in slots)
+    ticks = [write(value) for value in reversed(axis.ticks)]
+    cuts = plots.cuts(most, axis)
+    hits = _hits(slots, words)
+    return Chart(name=name, title=title, ticks=ticks, layers=layers, cuts=cuts, hits=hits, is_empty=is_empty)
+
+
+def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:
+    wide = WIDTH / len(slots)
+    return [
+        Hit(
+            x=round(place * wide),
+            width=round(wide),
+            query=charts.finished(slot.start, slot.end),
+            start=slot.start,
+            words=words(slot),
+        )
+        for place, slot in enumerate(slots)
+        if slot.is_known and words(slot)
+    ]
+
+
+def _merged(slots: Sequence[Slot]) -> list[Slot]:
+    """Return the counts of each `TOGETHER` slots as one slot. A live page sends so many links in every tick."""
+    found = []
+    for place in range(0, len(slots), TOGETHER):
+        part = slots[place : place + TOGETHER]
+        names = ("arrivals", *series.STATUSES)
+        sums = {name: sum(getattr(slot, name) for slot in part) for name in names}
+        found.append(Slot(start=part[0].start, end=part[-1].end, **sums))
+    return found
+
+
+def _work_words(slot: Slot) -> str:
+    counts = [(slot.arrivals, "arrived"), *((getattr(slot, status), status) for status in series.STATUSES)]
+    return ", ".join(f"{grouped(count)} {what}" for count, what in counts if count)
+
+
+def _queue_words(slot: Slot) -> str:
+    if slot.queued is None:
+        return ""
+    return f"{slot.queued or 0} queued, {slot.leased or 0} in flight, {slot.stale or 0} stale"
+
+
+def _latency_words(name: str) -> Callable[[Slot], str]:
+    def words(slot: Slot) -> str:
+        shares = [(share, _seconds(getattr(slot, f"{name}_{share}")) or 0) for share in ("p50", "p95")]
+        return ", ".join(f"{share} {_duration(seconds)}" for share, seconds in shares if seconds)
+
+    return words
+
+
+def _seconds(span: timedelta | None) -> float | None:
+    return None if span is None else span / SECOND
+
+
+def _duration(seconds: float) -> str:
+    if not seconds:
+        return "0"
+    if seconds < 1:
+        return f"{max(1, round(seconds * 1000))} ms"
+    return f"{seconds:.3g} s" if seconds < 60 else times.write(timedelta(seconds=round(seconds)))

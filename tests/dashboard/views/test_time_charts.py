@@ -1,0 +1,84 @@
+"""The page of charts: of the hub and of an agent, with links, marks and a table."""
+
+from __future__ import annotations
+
+import re
+from html import unescape
+
+import pytest
+
+from mailbox.gate.callers import Role
+from mailbox.verbs.agents import registration
+from mailbox.verbs.upkeep import depths
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("scale", ["1h", "6h", "24h", "7d"])
+def test_an_empty_hub_has_four_empty_charts(vic, scale):
+    page = vic.get(f"/ops/charts/?range={scale}")
+
+    assert page.status_code == 200
+    assert [one.name for one in page.context["charts"] if one.is_empty] == ["work", "queue", "wait", "run"]
+    assert page.text.count("No data in the last") == 4
+
+
+def test_each_bar_links_to_the_tasks_that_ended_in_its_time(ana, alice, bob):
+    for _ in range(3):
+        factories.resolved_task(alice, bob)
+
+    page = ana.get("/ops/charts/")
+
+    links = {unescape(one) for one in re.findall(r'href="(/ops/tasks/\?finished=[^"]+)"', page.text)}
+    assert sum(len(ana.get(link).context["page"].items) for link in links) == 3
+    assert "3 arrived, 3 ok" in page.text
+
+
+def test_the_charts_of_an_agent_leave_out_the_others(ana, alice, bob):
+    factories.resolved_task(alice, bob)
+    factories.sent_task(alice, alice)
+
+    of_bob = ana.get("/ops/charts/?agent=bob@local")
+
+    assert (of_bob.context["totals"].arrivals, of_bob.context["totals"].ok) == (1, 1)
+    assert ana.get("/ops/charts/").context["totals"].arrivals == 2
+    assert "q=to:bob@local&amp;finished=" in of_bob.text
+    assert "agent=bob%40local" in ana.get("/ops/agents/bob@local/").text
+    assert ana.get("/ops/charts/?agent=nobody").status_code == 404
+
+
+def test_a_measured_queue_is_drawn_and_listed(ana, alice, bob):
+    factories.sent_task(alice, bob)
+    assert "Not measured yet" in ana.get("/ops/").text
+
+    depths.measure()
+
+    page = ana.get("/ops/charts/?table=results")
+    assert "1 queued, 0 in flight, 0 stale" in page.text
+    assert '<th scope="col">From</th>' in page.text
+    assert "Not measured yet" not in ana.get("/ops/").text
+
+
+def test_a_pause_is_marked_with_a_link_to_its_event(ana, alice, bob):
+    assert "k-event" not in ana.get("/ops/charts/").text
+    factories.resolved_task(alice, bob)
+    registration.pause_agent(factories.person("olga", Role.OPERATOR), factories.row_of(bob), reason="disk full")
+
+    page = ana.get("/ops/charts/")
+
+    ((event, x, _),) = page.context["marks"]
+    assert 0 <= x <= 720
+    assert f'href="/ops/audit/{event.pk}/"' in page.text
+
+
+@pytest.mark.parametrize("path", ["/ops/charts/", "/ops/charts/?agent=bob@local&range=7d"])
+def test_the_page_of_charts_needs_few_queries(ana, alice, bob, path, django_assert_max_num_queries):
+    factories.resolved_task(alice, bob)
+
+    with django_assert_max_num_queries(18):
+        ana.get(path)
+
+
+def test_an_unknown_range_is_refused(vic):
+    assert vic.get("/ops/charts/?range=2h").status_code == 400
