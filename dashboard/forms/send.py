@@ -12,10 +12,10 @@ from django import forms
 from django.conf import settings
 
 from mailbox.models import Task
-from mailbox.verbs.upkeep import erasing
 from mailbox.words import content, json_text, redaction, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 from mailbox.words.errors import InvalidJsonError
+from mailbox.words.sealed import ERASED
 
 
 class CannotCopyError(Exception):
@@ -144,7 +144,7 @@ def copied(task: Task, token: UUID) -> dict[str, Any]:
     metadata = json_text.loads(task.metadata)
     if task.state != Task.State.RESOLVED:
         raise CannotCopyError("This task hasn't finished. Only finished tasks can be copied.")
-    if task.intent_text.startswith(erasing.BLANK):
+    if task.intent_text.startswith(ERASED):
         raise CannotCopyError("The payload of this task was erased, so there is nothing to copy.")
     if redaction.fields(metadata, settings.A2A_REDACTED_FIELDS) != metadata:
         raise CannotCopyError("The payload has fields that the dashboard hides, so it can't be copied here.")

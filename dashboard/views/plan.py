@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
@@ -32,9 +33,15 @@ SORTS: dict[str, tuple[str, type]] = {
     "holder": ("holder", str),
 }
 GROUPS = (*RepairPlanRow.Verdict.values, *RepairPlanRow.Outcome.values, "pending", "planned")
+TEMPLATE: Mapping[str, str] = {
+    RepairPlan.Verb.REQUEUE: "ops/plan.html",
+    RepairPlan.Verb.FORCE_ERROR: "ops/plan.html",
+    RepairPlan.Verb.SEND_AGAIN: "ops/copies.html",
+}
 COLUMNS = {
     "task_id": lambda row: row.task_id,
     "lease_id": lambda row: row.lease_id,
+    "copy_id": lambda row: row.copy_id,
     "sender": lambda row: row.sender,
     "holder": lambda row: row.holder,
     "attempt": lambda row: row.attempt,
@@ -57,9 +64,9 @@ class PlanPage(DashboardView):
         plan = plan_of(number)
         context = self._context(plan)
         if request.GET.get("part") == "progress":
-            return self.live("ops/plan.html", context, (plan.state, context["tally"]), part="progress")
+            return self.live(TEMPLATE[plan.verb], context, (plan.state, context["tally"]), part="progress")
         return self.live(
-            "ops/plan.html", context, (plan.state, [(row.pk, row.outcome) for row in context["page"].items])
+            TEMPLATE[plan.verb], context, (plan.state, [(row.pk, row.outcome) for row in context["page"].items])
         )
 
     def post(self, request: HtmxRequest, number: str) -> HttpResponse:
@@ -90,7 +97,7 @@ class PlanPage(DashboardView):
         plan = plan_of(number)
         if plan.state != RepairPlan.State.PREVIEW:
             return to_plan(plan)
-        return self.page("ops/plan.html", {**self._context(plan), "form": filled, "version": ""}, status=422)
+        return self.page(TEMPLATE[plan.verb], {**self._context(plan), "form": filled, "version": ""}, status=422)
 
     def _context(self, plan: RepairPlan) -> dict[str, Any]:
         sort = choices.one_of("sort", self.request.GET.get("sort"), [*SORTS, *(f"-{name}" for name in SORTS)])
@@ -146,7 +153,8 @@ class Discard(DashboardView):
     def post(self, request: HttpRequest, number: str) -> HttpResponse:
         plan = plans.discard(self.caller, plan_of(number).pk)
         messages.success(request, f"Plan #{plan.pk} was discarded; nothing was changed.")
-        return HttpResponseRedirect(reverse("ops:leases"), status=303)
+        home = "ops:failures" if plan.verb == RepairPlan.Verb.SEND_AGAIN else "ops:leases"
+        return HttpResponseRedirect(reverse(home), status=303)
 
 
 class Continue(DashboardView):
@@ -183,6 +191,8 @@ def group_of(request: HttpRequest) -> str:
 
 
 def _command(plan: RepairPlan, row: RepairPlanRow) -> str:
+    if row.lease_id is None:
+        return ""
     if plan.verb == RepairPlan.Verb.FORCE_ERROR:
         return commands.force_error(row.task_id, row.lease_id, message=plan.message, reason=plan.reason)
     risk = "idempotent" if row.is_idempotent else "operator_accepted"

@@ -18,6 +18,8 @@ STATES = {
     "requeue": ("↺", "Requeued", "stale"),
     "auto_requeue": ("↺", "Requeued by the retry gate", "stale"),
     "force_error": ("✕", "Forced to an error", "error"),
+    "send_again": ("↺", "Sent again", "ok"),
+    "sent_before": ("◑", "Sent before", "stale"),
     "release": ("↺", "Released by its holder", "queued"),
     "cancel": ("⊘", "Cancelled", "queued"),
     "asked": ("?", "Asked its sender", "partial"),

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from typing import ClassVar
+from uuid import UUID
 
 from django.db import models
 from django.db.models import Count, OuterRef, Q, Subquery
@@ -9,7 +10,7 @@ from django.db.models.functions import Coalesce
 
 from mailbox.database.managers import managed_by
 from mailbox.models.lease import Lease, LeaseQuerySet
-from mailbox.models.task import Task
+from mailbox.models.task import Task, id_of_copy
 
 LONGEST_CLAIM = timedelta(minutes=5)  # longer than any process claims a plan
 INTENT_KEPT = 200  # characters of the text, so that a receipt can be read after its tasks are compacted
@@ -51,11 +52,15 @@ def _how_many(rows: RepairPlanRowQuerySet) -> Coalesce:
 
 
 class RepairPlan(models.Model):
-    """A frozen list of leases to repair: a preview, and once it is applied the receipt."""
+    """A frozen list of leases to repair, or of failed tasks to send again.
+
+    It is a preview, and once it is applied the receipt.
+    """
 
     class Verb(models.TextChoices):
         REQUEUE = "requeue"
         FORCE_ERROR = "force_error"
+        SEND_AGAIN = "send_again"  # its rows are failed tasks instead of leases
 
     class State(models.TextChoices):
         PREVIEW = "preview"  # may be applied until expires_at
@@ -162,7 +167,9 @@ class RepairPlanRowQuerySet(models.QuerySet["RepairPlanRow"]):
 
 
 class RepairPlanRow(models.Model):
-    """One lease of a plan, as it was when the plan was made, and the outcome of its repair.
+    """One lease or failed task of a plan, as it was when the plan was made, and the outcome of its repair.
+
+    A failed task has its recipient as ``holder``, and the time of its end as ``leased_at``.
 
     Plain copies, so that the receipt outlives what it tells of.
     """
@@ -174,7 +181,7 @@ class RepairPlanRow(models.Model):
 
     class Outcome(models.TextChoices):
         DONE = "done"
-        CHANGED = "changed"  # the lease had ended
+        CHANGED = "changed"  # the lease had ended, or another plan sent the task again
         COMPLETED = "completed"  # the task was resolved meanwhile
         REFUSED = "refused"  # the person lacks the capability
         FAILED = "failed"  # any other error; ``detail`` is its message
@@ -182,7 +189,7 @@ class RepairPlanRow(models.Model):
 
     plan = models.ForeignKey(RepairPlan, models.CASCADE, related_name="rows")
     task_id = models.UUIDField()
-    lease_id = models.UUIDField()
+    lease_id = models.UUIDField(null=True)  # None: a failed task that is sent again
     intent = models.CharField(max_length=INTENT_KEPT)
     sender = models.CharField(max_length=250)
     holder = models.CharField(max_length=250)
@@ -199,6 +206,9 @@ class RepairPlanRow(models.Model):
     class Meta:
         constraints = [
             models.UniqueConstraint(fields=["plan", "lease_id"], name="repair_plan_row_unique"),
+            models.UniqueConstraint(
+                fields=["plan", "task_id"], name="repair_plan_copy_unique", condition=Q(lease_id=None)
+            ),
             models.CheckConstraint(
                 condition=Q(outcome=None, settled_at=None) | Q(outcome__isnull=False, settled_at__isnull=False),
                 name="repair_plan_row_settled_iff_outcome",
@@ -207,3 +217,8 @@ class RepairPlanRow(models.Model):
 
     def __str__(self) -> str:
         return f"attempt {self.attempt} of {self.task_id}"
+
+    @property
+    def copy_id(self) -> UUID | None:
+        """The id of the task as which a failed task is sent again; None for a lease."""
+        return id_of_copy(self.task_id) if self.lease_id is None else None

@@ -21,6 +21,11 @@ from mailbox.words.envelopes import A2A, DuplicateSafety, TaskEnvelope, TaskSour
 from mailbox.words.times import epoch_ms
 
 
+def id_of_copy(task_id: UUID) -> UUID:
+    """Return the id of the one copy as which a task is sent again. A copy can be copied in turn."""
+    return uuid.uuid5(task_id, "copy")
+
+
 class Task(models.Model):
     """A request from one agent to another, in any dialect. Source: Covenant A2A, wire types."""
 

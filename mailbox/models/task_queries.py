@@ -56,6 +56,11 @@ class TaskQuerySet(models.QuerySet["Task"]):
         """
         return self.filter(_literally("queued", "in_flight", "interrupted"), cache_key=key, waits_on=None)
 
+    def failed(self) -> TaskQuerySet:
+        """Narrow to resolved tasks with an error, also cancelled, rejected and expired tasks."""
+        good = (self.model.Outcome.OK, self.model.Outcome.PARTIAL)
+        return self.filter(outcome__isnull=False).exclude(outcome__in=good)
+
     def addressed_to(self, recipient: Agent | None) -> TaskQuerySet:
         return self if recipient is None else self.filter(recipient=recipient)  # None: any recipient
 

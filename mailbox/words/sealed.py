@@ -22,6 +22,7 @@ FORMS: Mapping[int, tuple[str, ...]] = {
     1: ("id", "kind", "actor", "actor_pubkey", "task_id", "seq", "data", "at", "request_id", "source", "address"),
 }
 NEWEST_FORM = 1
+ERASED = "[erased, SHA-256 "  # the beginning of a text whose payload was erased
 NO_BLOCK = "0" * 64  # the hash before the first block
 _TOMBSTONE = re.compile(r'\{"erased":"([0-9a-f]{64})","by":([1-9][0-9]{0,18})\}')
 _MARK = struct.Struct(">q8s")  # the id of a row, and the beginning of its leaf hash

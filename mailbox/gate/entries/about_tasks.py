@@ -138,8 +138,8 @@ def repair_refused(
 
 class RepairPlanMadeData(TypedDict):
     plan: Annotated[int, "number of the plan"]
-    action: Annotated[str, "requeue or force_error"]
-    leases: Annotated[int, "number of leases in the plan"]
+    action: Annotated[str, "requeue, force_error or send_again"]
+    leases: Annotated[int, "number of leases or failed tasks in the plan"]
     query: Annotated[str, "search that chose the leases"]
     among: Annotated[str, "search of the list from which a person picked the leases by hand"]
 
@@ -152,8 +152,8 @@ def repair_plan_made(plan: int, action: str, *, leases: int, query: str, among: 
 
 class RepairPlanAppliedData(TypedDict):
     plan: Annotated[int, "number of the plan"]
-    action: Annotated[str, "requeue or force_error"]
-    leases: Annotated[int, "number of leases to repair"]
+    action: Annotated[str, "requeue, force_error or send_again"]
+    leases: Annotated[int, "number of leases to repair, or of tasks to send again"]
     reason: Annotated[str, "why the leases are repaired"]
     with_unsafe: Annotated[bool, "whether leases of work that is not safe to repeat are repaired too"]
 
@@ -168,7 +168,7 @@ def repair_plan_applied(
 
 class RepairPlanDiscardedData(TypedDict):
     plan: Annotated[int, "number of the plan"]
-    action: Annotated[str, "requeue or force_error"]
+    action: Annotated[str, "requeue, force_error or send_again"]
 
 
 def repair_plan_discarded(plan: int, action: str) -> Entry[RepairPlanDiscardedData]:

@@ -1,4 +1,4 @@
-"""Carrying out an applied plan. Each lease is a decision of its own, with its own guard and capability check."""
+"""Carrying out an applied plan. Each row is a decision of its own, with its own guard and capability check."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from django.utils import timezone
 from mailbox.gate import credentials
 from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
+from mailbox.verbs.life import copies
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words import advice
@@ -24,6 +25,7 @@ from mailbox.words.errors import (
     NotInFlightError,
     UnknownTaskError,
 )
+from mailbox.words.kinds import Kind
 
 CLAIMED_BEYOND = timedelta(seconds=30)  # the last repair may have to wait for a lock
 
@@ -39,10 +41,11 @@ _logger = logging.getLogger(__name__)
 
 
 def work(plan: RepairPlan, *, seconds: float) -> None:
-    """Repair the remaining leases of an applied plan for about ``seconds``, as the person who applied it.
+    """Repair the remaining rows of an applied plan for about ``seconds``, as the person who applied it.
 
-    Each lease is repaired and its row settled in one transaction. One process at a time works on a plan; a second call
-    returns at once. A process may die at any point, and another call then continues.
+    Each lease is repaired and its row settled in one transaction. A task is sent again at most once. One process at a
+    time works on a plan; a second call returns at once. A process may die at any point, and another call then
+    continues.
     """
     now = timezone.now()
     until = now + timedelta(seconds=seconds) + CLAIMED_BEYOND
@@ -53,7 +56,7 @@ def work(plan: RepairPlan, *, seconds: float) -> None:
         name = plan.decided_by.removeprefix("user:")
         caller = credentials.person(name, source=AuditEvent.Source.DASHBOARD, request_id=plan.request_id)
         for row in plan.rows.pending().in_order():
-            _repair(caller, plan, row)
+            _send_again(caller, plan, row) if plan.verb == RepairPlan.Verb.SEND_AGAIN else _repair(caller, plan, row)
             if time.monotonic() >= end:
                 break
     finally:
@@ -70,6 +73,22 @@ def carry_on(*, seconds: float) -> None:
             work(plan, seconds=left)
         except Exception:  # the other plans go on, and this plan is tried again in a minute
             _logger.exception("plan #%s stopped with an error", plan.pk)
+
+
+def _send_again(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
+    """Send a failed task again and settle its row. A row that was cut off between the two finds its own copy."""
+    mine = plan.rows.filter(pk=row.pk)
+    try:
+        copy = copies.send_again(caller, row.task_id)
+    except MailboxError as refusal:
+        outcome = BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED)
+        is_gone = outcome == RepairPlanRow.Outcome.COMPLETED
+        mine.settle(RepairPlanRow.Outcome.FAILED if is_gone else outcome, _detail(refusal, row), timezone.now())
+        return
+    sent = AuditEvent.objects.of_task(copy.uuid).filter(kind=Kind.TASK_SENT).first()
+    is_own = sent is not None and sent.request_id == plan.request_id
+    outcome = RepairPlanRow.Outcome.DONE if is_own else RepairPlanRow.Outcome.CHANGED
+    mine.settle(outcome, "" if is_own else "sent again before", timezone.now())
 
 
 def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
@@ -23,7 +23,11 @@ COUNTED_TO = 10_000
 TYPED_ABOVE = 50  # a plan of more leases is confirmed by typing their number
 GOOD_FOR = timedelta(minutes=10)
 
-ACTION = {RepairPlan.Verb.REQUEUE: actions.REQUEUE, RepairPlan.Verb.FORCE_ERROR: actions.FORCE_ERROR}
+ACTION = {
+    RepairPlan.Verb.REQUEUE: actions.REQUEUE,
+    RepairPlan.Verb.FORCE_ERROR: actions.FORCE_ERROR,
+    RepairPlan.Verb.SEND_AGAIN: actions.SEND,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,16 +93,42 @@ def make(
     Raises `InvalidRequestError` without any lease, `WrongPartyError` for agents and programs, and a capability error.
     Journals ``a2a_repair_plan_made``.
     """
-    leases = list(found.with_task().with_tries().oldest_first()[:CAP])
-    matching = found.order_by()[: COUNTED_TO + 1].count()
+    leases = found.with_task().with_tries().oldest_first()[:CAP]
+    return store(
+        caller,
+        verb,
+        [_row(verb, lease, max_attempts) for lease in leases],
+        token=token,
+        query=query,
+        matching=found.order_by()[: COUNTED_TO + 1].count(),
+        among=among,
+        after=after,
+        max_attempts=max_attempts,
+    )
+
+
+def store(
+    caller: Caller,
+    verb: RepairPlan.Verb,
+    rows: Sequence[RepairPlanRow],
+    *,
+    token: UUID,
+    query: str,
+    matching: int,
+    among: str = "",
+    after: RepairPlan | None = None,
+    max_attempts: int = 0,
+) -> RepairPlan:
+    """Store a plan of these rows, as `make` does; return it, or the plan that ``token`` named before."""
 
     def decide() -> RepairPlan:
         with audit.decision(caller) as journal:
             _pass_the_gate(caller, verb, journal)
             if (known := RepairPlan.objects.filter(token=token).first()) is not None:
                 return known
-            if not leases:
-                raise InvalidRequestError({"leases": "choose at least one lease"})
+            if not rows:
+                what = "task" if verb == RepairPlan.Verb.SEND_AGAIN else "lease"
+                raise InvalidRequestError({f"{what}s": f"choose at least one {what}"})
             plan = RepairPlan.objects.create(
                 token=token,
                 verb=verb,
@@ -111,8 +141,10 @@ def make(
                 made_at=journal.now,
                 expires_at=journal.now + GOOD_FOR,
             )
-            RepairPlanRow.objects.bulk_create(_row(plan, lease) for lease in leases)
-            journal.beside(entries.repair_plan_made(plan.pk, verb, leases=len(leases), query=query, among=among))
+            for row in rows:
+                row.plan = plan
+            RepairPlanRow.objects.bulk_create(rows)
+            journal.beside(entries.repair_plan_made(plan.pk, verb, leases=len(rows), query=query, among=among))
             return plan
 
     return audit.again_on_conflict(decide)
@@ -177,11 +209,10 @@ def discard(caller: Caller, number: int) -> RepairPlan:
     return plan
 
 
-def _row(plan: RepairPlan, lease: Lease) -> RepairPlanRow:
+def _row(verb: RepairPlan.Verb, lease: Lease, max_attempts: int) -> RepairPlanRow:
     task = lease.task
-    verdict, detail = _verdict(plan, lease)
+    verdict, detail = _verdict(verb, lease, max_attempts)
     return RepairPlanRow(
-        plan=plan,
         task_id=task.uuid,
         lease_id=lease.lease_id,
         intent=task.intent_text[:INTENT_KEPT],
@@ -195,13 +226,13 @@ def _row(plan: RepairPlan, lease: Lease) -> RepairPlanRow:
     )
 
 
-def _verdict(plan: RepairPlan, lease: Lease) -> tuple[RepairPlanRow.Verdict, str]:
+def _verdict(verb: RepairPlan.Verb, lease: Lease, max_attempts: int) -> tuple[RepairPlanRow.Verdict, str]:
     if lease.ended_at is not None:
         return RepairPlanRow.Verdict.SKIPPED, "no longer live"
-    if plan.verb == RepairPlan.Verb.FORCE_ERROR:
+    if verb == RepairPlan.Verb.FORCE_ERROR:
         return RepairPlanRow.Verdict.READY, ""
-    if lease.tries >= plan.max_attempts:
-        return RepairPlanRow.Verdict.SKIPPED, f"max attempts reached: the policy allows {plan.max_attempts}"
+    if lease.tries >= max_attempts:
+        return RepairPlanRow.Verdict.SKIPPED, f"max attempts reached: the policy allows {max_attempts}"
     return (RepairPlanRow.Verdict.READY if lease.task.is_idempotent else RepairPlanRow.Verdict.CONSENT), ""
 
 

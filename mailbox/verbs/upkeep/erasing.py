@@ -36,12 +36,11 @@ from mailbox.words import json_text
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError, WrongPartyError
 from mailbox.words.kinds import Kind
-from mailbox.words.sealed import Tombstone, digest_of
+from mailbox.words.sealed import ERASED, Tombstone, digest_of
 
 TASKS_AT_ONCE = 50
 ROWS_AT_ONCE = 500
 NAMED = 3  # unfinished tasks that a refusal names
-BLANK = "[erased, SHA-256 "
 # The rows of a task's life whose data may hold text of an agent. Rows of updates hold it in older versions.
 WITH_TEXT = (Kind.TASK_UPDATED, Kind.MESSAGE_SENT, Kind.TASK_CANCELLED, Kind.TASK_RELEASED)
 
@@ -162,10 +161,10 @@ def _journal(step: _Erasure, rows: Sequence[int], counts: Mapping[str, int]) -> 
 def _blank(tasks: Sequence[Task], ids: Sequence[UUID]) -> dict[str, int]:
     """Blank what is not blank yet; return the number of blanked rows by table."""
     cached = ReplayEntry.objects.filter(source_task_id__in=ids)
-    planned = RepairPlanRow.objects.filter(task_id__in=ids).exclude(intent=BLANK)
-    results = Result.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
-    messages = Message.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
-    artifacts = Artifact.objects.filter(task__in=tasks).exclude(content__contains=BLANK)
+    planned = RepairPlanRow.objects.filter(task_id__in=ids).exclude(intent=ERASED)
+    results = Result.objects.filter(task__in=tasks).exclude(content__contains=ERASED)
+    messages = Message.objects.filter(task__in=tasks).exclude(content__contains=ERASED)
+    artifacts = Artifact.objects.filter(task__in=tasks).exclude(content__contains=ERASED)
     counts = {
         "tasks": sum(_blank_task(task) for task in tasks),
         "results": sum(_blank_result(result) for result in results),
@@ -173,7 +172,7 @@ def _blank(tasks: Sequence[Task], ids: Sequence[UUID]) -> dict[str, int]:
         "artifacts": sum(_blank_artifact(artifact) for artifact in artifacts),
         "webhooks": PushConfig.objects.open().filter(task__in=tasks).update(next_attempt_at=None),
         "callbacks": _blank_callbacks(PushDelivery.objects.filter(task_uuid__in=ids)),
-        "rows of plans": planned.update(intent=BLANK),
+        "rows of plans": planned.update(intent=ERASED),
         "cached results": cached.count(),
     }
     cached.delete()
@@ -181,7 +180,7 @@ def _blank(tasks: Sequence[Task], ids: Sequence[UUID]) -> dict[str, int]:
 
 
 def _blank_task(task: Task) -> int:
-    if task.intent_text.startswith(BLANK):
+    if task.intent_text.startswith(ERASED):
         return 0
     task.intent_text, task.metadata, task.size = _blanked(task.intent_text + task.metadata), "{}", 0
     task.save(update_fields=["intent_text", "metadata", "size"])
@@ -214,7 +213,7 @@ def _blank_callbacks(callbacks: PushDeliveryQuerySet) -> int:
 
     A callback that was not delivered is given up: it would send nothing but the hash.
     """
-    found = list(callbacks.exclude(body__contains=BLANK).select_for_update())
+    found = list(callbacks.exclude(body__contains=ERASED).select_for_update())
     PushAttempt.objects.filter(delivery__in=found).exclude(problem="").update(problem="[erased]")
     for one in found:
         one.body = _block(one.body)
@@ -228,7 +227,7 @@ def _block(text: str) -> str:
 
 
 def _blanked(text: str) -> str:
-    return f"{BLANK}{hashlib.sha256(text.encode()).hexdigest()}]"
+    return f"{ERASED}{hashlib.sha256(text.encode()).hexdigest()}]"
 
 
 def _add(total: dict[str, int], counts: Mapping[str, int]) -> None:
