@@ -42,6 +42,7 @@ PLACES = (
     Place("leases", "Leases", "l", counts="state=stale"),
     Place("tasks", "Tasks", "t"),
     Place("results", "Results", counts="delivery=pending"),
+    Place("failures", "Failures", "f"),
     Place("agents", "Agents", "a", counts="state=paused"),
     Place("idempotency", "Idempotency"),
     Place("scheduler", "Scheduler"),

@@ -123,6 +123,12 @@ class PlanForm(forms.Form):
         return uuid5(chosen["form_token"], f"{chosen['verb']} {leases}")
 
 
+class PlanOfCopiesForm(forms.Form):
+    """The request to plan that the tasks of a group are sent again."""
+
+    form_token = forms.UUIDField()
+
+
 class ApplyForm(ReasonForm):
     """The consent to a plan. ``with_unsafe`` is None until it is chosen; ``typed`` is the typed number of leases."""
 

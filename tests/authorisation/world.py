@@ -15,12 +15,14 @@ from django.utils import timezone
 from agentcards.models import AgentCard
 from agentcards.registry import CardRegistry
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import AuditEvent, CapabilityGrant, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
+from mailbox.models import AuditEvent, CapabilityGrant, Failure, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
 from mailbox.verbs.agents import certificates, openness
 from mailbox.verbs.life import leasing, operators, push_configs, results, updates
 from mailbox.verbs.repairs import auto_retry
+from mailbox.verbs.upkeep import filing
 from mailbox.words import advice, tokens
 from mailbox.words.conversation import ArtifactUpdate, Update
+from mailbox.words.envelopes import ResultStatus
 from mailbox.words.push import PushTarget
 from tests.support import factories, media
 from tests.support.client_certificates import certificate, pem
@@ -73,6 +75,7 @@ class World:
         self.official = self._sent(dialect="a2a", context_id="talk", converses=True, reads_result=True)
         receiver = PushTarget(url="https://receiver.example/hook", config_id="receiver")
         push_configs.set_config(self.alice, self.official.uuid, receiver, recipient=factories.row_of(self.bob))
+        self.failure = self._failed()
         self.entry = ReplayEntry.objects.all()[0]
         self.delivery = factories.PushDeliveryFactory.create(
             sender=factories.row_of(self.alice), task_uuid=self.delivered.uuid, state=PushDelivery.State.DISABLED
@@ -104,6 +107,15 @@ class World:
         return results.post_result(
             self.bob, factories.result_envelope(task, lease_id=lease.lease_id, content=text)
         ).task
+
+    def _failed(self) -> Failure:
+        """Send a task, and post an error."""
+        task = self._sent()
+        lease = leasing.lease_task(self.bob, task.uuid)
+        error = {"status": ResultStatus.ERROR, "error_message": "no", "content": []}
+        results.post_result(self.bob, factories.result_envelope(task, lease_id=lease.lease_id, **error))
+        filing.file_failures()
+        return Failure.objects.get(task=task)
 
     def _sent_by_hand(self) -> Task:
         task = operators.send_task(self.olga, factories.task_envelope(self.bob))

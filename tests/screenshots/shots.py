@@ -62,6 +62,7 @@ def test_a_calm_hub(take):
     take("results", "results/")
     take("agents", "agents/")
     take("agent", "agents/hotels@local/")
+    take("failures", "failures/")
     hub.on_show()
     take(
         "official-card",

@@ -9,10 +9,12 @@ from django.urls import reverse
 
 from dashboard import urls
 from mailbox.gate.callers import Role
-from mailbox.models import AuditEvent, PushDelivery, ReplayEntry
+from mailbox.models import AuditEvent, Failure, PushDelivery, ReplayEntry
 from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import auto_retry, repair
+from mailbox.verbs.upkeep import filing
 from mailbox.words import advice
+from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
 from tests.support import factories, media, talking
 from tests.support.axe import FITS, NARROW, WIDE, Examiner, violations, violations_in_the_dark
@@ -38,6 +40,8 @@ def row_pages(alice, bob, olga):
         alice, bob, idempotency=factories.idempotent("inv-7"), callback_url="https://x.example/"
     )
     results.post_result(bob, factories.result_envelope(kept.task, lease_id=kept.lease_id))
+    factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message=ODD, content=[])
+    filing.file_failures()
     lease = stale(alice, bob, intent_text=ODD)
     plan = planned(olga, leased(alice, bob, safe=1, unsafe=1))
     auto_retry.run_once(olga, reason="to see what it does", worded=advice.to_person)
@@ -69,6 +73,7 @@ def row_pages(alice, bob, olga):
         *(reverse("ops:scan", args=[scan.pk]) for scan in factories.journal(Kind.AUTO_RETRY_SCAN)),
         reverse("ops:audit-event", args=[AuditEvent.objects.latest("pk").pk]),
         reverse("ops:agent", args=["bob@local"]),
+        reverse("ops:failure", args=[Failure.objects.get().fingerprint]),
         reverse("ops:cached-result", args=[ReplayEntry.objects.get().pk]),
         reverse("ops:delivery", args=[PushDelivery.objects.get().delivery_id]),
         "/ops/go/?id=cd53…2a87",
