@@ -29,6 +29,7 @@ from dashboard.views import (
     task_files,
     tasks,
     time_charts,
+    tree_list,
     trees,
 )
 from dashboard.views import repairs as plans
@@ -47,6 +48,7 @@ urlpatterns = [
     path("tasks/<uuid:task_id>/diff/", diff.TaskDiff.as_view(), name="task-diff"),
     path("tasks/<uuid:task_id>/json", task_files.TaskJson.as_view(), name="task-json"),
     path("tasks/<uuid:task_id>/a2a", task_files.TaskForClients.as_view(), name="task-for-clients"),
+    path("trees/", tree_list.TreeList.as_view(), name="trees"),
     path("trees/<uuid:root>/", trees.TreePage.as_view(), name="tree"),
     path("trees/<uuid:root>/json", trees.TreeJson.as_view(), name="tree-json"),
     path("tasks/<uuid:task_id>/parts/<slug:part>", task_files.TaskPart.as_view(), name="task-part"),

@@ -41,6 +41,7 @@ PLACES = (
     Place("charts", "Charts"),
     Place("leases", "Leases", "l", counts="state=stale"),
     Place("tasks", "Tasks", "t"),
+    Place("trees", "Trees"),
     Place("results", "Results", counts="delivery=pending"),
     Place("failures", "Failures", "f"),
     Place("agents", "Agents", "a", counts="state=paused"),

@@ -27,6 +27,26 @@ class MapBar:
     state: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Share:
+    """A part of a bar of 100: the tasks of one state."""
+
+    state: str
+    count: int
+    x: float
+    width: float
+
+
+def shares(counts: Sequence[tuple[str, int]]) -> list[Share]:
+    """Return the parts of a bar, from left to right, as wide as their counts."""
+    total, x, found = sum(count for _, count in counts), 0.0, []
+    for state, count in counts:
+        width = 100 * count / total
+        found.append(Share(state=state, count=count, x=round(x, 1), width=round(width, 1)))
+        x += width
+    return found
+
+
 def moves(whole: Window, window: Window) -> Mapping[str, Span | None]:
     """Return the windows to which ``in``, ``out``, ``left`` and ``right`` lead; None where a move changes nothing."""
     end = whole.span()[1]

@@ -43,6 +43,8 @@ INDEXES = [
         fields=["sender", "dialect", "id"], name="task_by_sender_and_dialect", condition=~Q(dialect="mailbox")
     ),
     models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
+    # tree_list.newest: the newest children, whose roots are listed.
+    models.Index(fields=["id"], name="task_newest_children", condition=Q(parent__isnull=False)),
     # search: the tasks of one idempotency key, newest first.
     models.Index(
         fields=["idempotency_key", "-id"],

@@ -1,0 +1,154 @@
+"""The list of task trees that have children, the tree with the newest child first.
+
+The walk goes over the newest children by an index, and finds their roots. No tree is read beyond a limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from mailbox.inspection import roots
+from mailbox.models import Lease, Task
+from mailbox.models.rollup import during
+
+WALKED = 2_000  # children that one step reads
+MOST_TASKS = 2_000  # tasks below the roots of one step
+STEPS = 4  # of one page; a page with few matches leads on from there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leaf:
+    """A task of a listed tree. ``state`` is its outcome, or its state while it is open."""
+
+    pk: int
+    uuid: UUID
+    state: str
+    sent_at: datetime
+    resolved_at: datetime | None
+
+
+@dataclass(slots=True, kw_only=True)
+class ListedTree:
+    """A tree. ``task`` is its root with its parties and opening, None after its removal.
+
+    ``tasks`` are its tasks, level by level, and ``is_cut`` says that there may be more of them.
+    """
+
+    root: UUID
+    task: Task | None
+    tasks: list[Leaf] = field(default_factory=list)
+    is_cut: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return any(leaf.resolved_at is None for leaf in self.tasks)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TreePage:
+    """Some trees, and the key before which the next page begins; None at the end."""
+
+    items: Sequence[ListedTree]
+    next_key: int | None
+
+
+def newest(
+    *,
+    limit: int,
+    before: int | None,
+    since: datetime | None,
+    matches: Callable[[ListedTree], bool],
+    stale: tuple[datetime, timedelta],
+) -> TreePage:
+    """Return at most ``limit`` trees that match, whose newest child has a key below ``before``, None for any.
+
+    ``since`` leaves older children out. ``stale`` is the time and the age from which a lease is stale.
+    """
+    found: list[ListedTree] = []
+    for _ in range(STEPS):
+        trees, before = _step(limit - len(found), before, since, stale)
+        found += [tree for tree in trees if matches(tree)]
+        if before is None or len(found) >= limit:
+            break
+    return TreePage(items=found, next_key=before)
+
+
+def children(before: int | None, since: datetime | None) -> Any:
+    """Return the keys and parents of the children that `newest` walks, newest first."""
+    found = Task.objects.filter(parent__isnull=False).order_by("-pk")
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    if since is not None:
+        found = found.filter(during("sent_at", since, None, "last_task"))
+    return found.values_list("pk", "parent")
+
+
+def _step(
+    limit: int, before: int | None, since: datetime | None, stale: tuple[datetime, timedelta]
+) -> tuple[list[ListedTree], int | None]:
+    walked = list(children(before, since)[:WALKED])
+    above = roots.of_each({parent for _, parent in walked})
+    newest_of: dict[UUID, int] = {}
+    for pk, parent in walked:
+        newest_of.setdefault(above.get(parent, parent), pk)
+    chosen = list(newest_of)[:limit]
+    rest = list(newest_of.values())[limit:]
+    left = rest[0] + 1 if rest else walked[-1][0] if len(walked) == WALKED else None
+    trees = _read(chosen, stale)
+    return [tree for tree in trees if before is None or not _has_newer(tree, before)], left
+
+
+def _has_newer(tree: ListedTree, key: int) -> bool:
+    """Whether a child of the tree is as new as ``key``, so that an earlier page has the tree."""
+    return any(leaf.pk >= key and leaf.uuid != tree.root for leaf in tree.tasks)
+
+
+def _read(chosen: Sequence[UUID], stale: tuple[datetime, timedelta]) -> list[ListedTree]:
+    tasks = {task.uuid: task for task in Task.objects.filter(uuid__in=chosen).with_parties().with_opening()}
+    trees = {root: ListedTree(root=root, task=tasks.get(root)) for root in chosen}
+    for root, task in tasks.items():
+        trees[root].tasks.append(_leaf((task.pk, root, task.state, task.outcome, task.sent_at, task.resolved_at)))
+    owner = {root: root for root in chosen}
+    level, left = list(chosen), MOST_TASKS
+    while level and left > 0:
+        below = Task.objects.filter(parent__in=level).order_by("-pk").values_list("parent", *_FIELDS)
+        rows = list(below[: left + 1])
+        fresh: list[UUID] = []
+        for parent, *row in rows[:left]:
+            if row[1] not in owner:
+                owner[row[1]] = owner[parent]
+                trees[owner[parent]].tasks.append(_leaf(row))
+                fresh.append(row[1])
+        left -= len(rows)
+        level = level if left < 0 else fresh
+    for uuid in level:
+        trees[owner[uuid]].is_cut = True
+    _mark_stale(trees, stale)
+    return list(trees.values())
+
+
+_FIELDS = ("pk", "uuid", "state", "outcome", "sent_at", "resolved_at")
+
+
+def _leaf(row: Sequence[Any]) -> Leaf:
+    pk, uuid, state, outcome, sent_at, resolved_at = row
+    return Leaf(pk=pk, uuid=uuid, state=outcome or state, sent_at=sent_at, resolved_at=resolved_at)
+
+
+def _mark_stale(trees: Mapping[UUID, ListedTree], stale: tuple[datetime, timedelta]) -> None:
+    now, after = stale
+    leased = [leaf.pk for tree in trees.values() for leaf in tree.tasks if leaf.state == Task.State.IN_FLIGHT]
+    if not leased:
+        return
+    late = {lease.task_id for lease in Lease.objects.live().filter(task__in=leased) if lease.is_stale(now, after)}
+    for tree in trees.values():
+        tree.tasks = [
+            Leaf(pk=leaf.pk, uuid=leaf.uuid, state="stale", sent_at=leaf.sent_at, resolved_at=None)
+            if leaf.pk in late
+            else leaf
+            for leaf in tree.tasks
+        ]

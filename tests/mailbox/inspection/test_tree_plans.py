@@ -1,0 +1,33 @@
+"""The list of trees walks an index, and finds the tasks below by another."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from mailbox.inspection import tree_list
+from mailbox.models import Task
+from tests.mailbox.inspection.test_list_plans import assert_uses, at
+from tests.mailbox.verbs.test_query_plans import assert_walks
+
+__all__ = ["at"]
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.mark.parametrize("before", [None, 1_000])
+def test_the_list_of_trees_walks_the_newest_children(at, before):
+    with CaptureQueriesContext(connection) as queries:
+        tree_list.newest(limit=20, before=before, since=None, matches=bool, stale=(at.now, at.stale_after))
+
+    assert_walks(tree_list.children(before, None)[: tree_list.WALKED], "task_newest_children")
+    assert len(queries) <= 4
+
+
+def test_the_tasks_below_listed_trees_are_found_by_index(at):
+    below = Task.objects.filter(parent__in=[uuid4() for _ in range(20)]).order_by("-pk")
+
+    assert_uses(below[: tree_list.MOST_TASKS], "task_children", "mailbox_task")
