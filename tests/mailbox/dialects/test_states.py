@@ -9,8 +9,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from dashboard.wording.states import STATES as PILLS
 from dashboard.wording.journal import in_words
+from dashboard.wording.states import STATES as PILLS
 from mailbox.dialects.corvid import wire as corvid
 from mailbox.dialects.covenant import wire as covenant
 from mailbox.dialects.marianne import wire as marianne

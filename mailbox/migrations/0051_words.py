@@ -105,6 +105,6 @@ def _how(editor: Any) -> str:
 class Migration(migrations.Migration):
     atomic = False  # PostgreSQL builds an index beside other writers only outside a transaction
 
-    dependencies = [("mailbox", "0047_failures")]
+    dependencies = [("mailbox", "0050_plans_of_copies")]
 
     operations = [migrations.RunPython(forwards, backwards, atomic=False)]

@@ -6,7 +6,7 @@ VERBS = [("requeue", "Requeue"), ("force_error", "Force Error"), ("send_again", 
 
 
 class Migration(migrations.Migration):
-    dependencies = [("mailbox", "0047_failures")]
+    dependencies = [("mailbox", "0049_index_of_trees")]
 
     operations = [
         migrations.AlterField("repairplan", "verb", models.CharField(choices=VERBS, max_length=20)),

@@ -26,7 +26,7 @@ def _how(editor: Any) -> str:
 class Migration(migrations.Migration):
     atomic = False  # PostgreSQL builds an index beside other writers only outside a transaction
 
-    dependencies = [("mailbox", "0047_failures")]
+    dependencies = [("mailbox", "0048_depths_by_minute")]
 
     operations = [
         migrations.SeparateDatabaseAndState(
