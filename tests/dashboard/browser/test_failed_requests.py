@@ -15,7 +15,7 @@ from tests.support.browser import stale
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 DIALOGS = "**/ops/**"
-UNKNOWN = "whether it was done is unknown"
+UNKNOWN = "don't know whether this was applied"
 
 
 def failing(page, how, *, method):

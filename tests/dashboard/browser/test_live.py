@@ -177,7 +177,7 @@ def test_keyboard_shortcuts_open_pages_dialogs_and_the_search_box(browse, alice,
 
     page.wait_for_url(f"**/ops/tasks/{lease.task.uuid}/")
     page.keyboard.press("?")
-    page.locator("dialog[open]", has_text="focus search").wait_for()
+    page.locator("dialog[open]", has_text="next or previous row").wait_for()
 
 
 def test_a_key_changes_the_theme_and_the_choice_is_kept(browse):
