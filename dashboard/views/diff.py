@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -14,6 +15,9 @@ from dashboard.wording import conversation, diff, payload
 from dashboard.wording.payload import Part
 from mailbox.inspection import journal, tasks
 from mailbox.models import Result, Task
+
+if TYPE_CHECKING:
+    from mailbox.inspection.tasks import WholeTask
 
 ALIKE, LABEL = 10, 60
 _OTHER = re.compile(r"result-of-([0-9a-f-]{36})", re.ASCII)
@@ -43,7 +47,7 @@ class TaskDiff(DashboardView):
         first, second, *_ = [*offered, "", ""]
         return self.request.GET.get("a", first), self.request.GET.get("b", second)
 
-    def _choices(self, task: Task) -> Iterator[tuple[str, str]]:
+    def _choices(self, task: WholeTask) -> Iterator[tuple[str, str]]:
         """Yield the name and the label of each text of a task that can be compared."""
         if task.result_or_none:
             yield "result", f"Result of this task, {task.outcome}"

@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
 from csp.constants import SELF
@@ -28,6 +28,10 @@ from mailbox.words.a2a import states
 from mailbox.words.envelopes import A2A
 from mailbox.words.kinds import Kind
 
+if TYPE_CHECKING:
+    from mailbox.inspection.tasks import WholeTask
+
+Read = TypeVar("Read")
 ATTEMPTS, ACTS, CHILDREN, ALIKE, DELIVERIES = 50, 100, 20, 10, 5
 
 
@@ -47,21 +51,21 @@ class TaskDetailPage(DashboardView):
         before = _number(request.GET.get("before", ""))
         asked = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
         timings = task_story.attempts(task, attempts, self.now)
-        talk = SimpleLazyObject(lambda: _talk(task, asked, before))
-        made = SimpleLazyObject(lambda: conversation.made(task) if task.has_artifacts else NOTHING_MADE)
+        talk = _lazily(lambda: _talk(task, asked, before))
+        made = _lazily(lambda: conversation.made(task) if task.has_artifacts else NOTHING_MADE)
         life = [act for act in reversed(acts) if act.is_life]
         hides = Preferences.of(request).hide_payloads
         context = {
             **now_so,
             "talk": talk,
             "made": made,
-            "stream": SimpleLazyObject(lambda: stream.entries(talk, made, timings, acts, is_back=before is not None)),
+            "stream": _lazily(lambda: stream.entries(talk, made, timings, acts, is_back=before is not None)),
             "is_back": before is not None,
             "task": task,
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": timings,
-            "cards": SimpleLazyObject(lambda: task_story.cards(life if hides else stream.quoted(life, talk))),
+            "cards": _lazily(lambda: task_story.cards(life if hides else stream.quoted(life, talk))),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": about.next_cursor is not None,
             **self._carried(task),
@@ -137,7 +141,12 @@ NOTHING_SAID, NOTHING_MADE = Talk(sayings=[], earlier=None), ArtifactList(shown=
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
 
 
-def _talk(task: Task, asked: Collection[int], before: int | None) -> Talk:
+def _lazily(read: Callable[[], Read]) -> Read:
+    """Return what ``read`` returns, read on its first use: a page that did not change uses none of it."""
+    return cast(Read, SimpleLazyObject(read))
+
+
+def _talk(task: WholeTask, asked: Collection[int], before: int | None) -> Talk:
     return conversation.talk(task, asked, before=before) if task.has_messages else NOTHING_SAID
 
 

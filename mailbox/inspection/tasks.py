@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Self
+from typing import TYPE_CHECKING, Self, cast
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Subquery
@@ -16,6 +16,17 @@ from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
+
+if TYPE_CHECKING:
+
+    class WholeTask(Task):
+        """A task as `whole_task` returns it."""
+
+        has_messages: bool
+        has_artifacts: bool
+        cached_id: int | None
+        cached_from: UUID | None
+        cached_hits: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +55,7 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
     return QueueEntry.of(found)
 
 
-def whole_task(task_id: UUID) -> Task:
+def whole_task(task_id: UUID) -> WholeTask:
     """Return a task with its parties, its result, the task that it waits on, and the cached result of its key.
 
     The cached result is ``cached_id``, ``cached_from`` (a task's uuid) and ``cached_hits``, None without one.
@@ -61,7 +72,7 @@ def whole_task(task_id: UUID) -> Task:
     whole = found.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()}).first()
     if whole is None:
         raise UnknownTaskError.of(task_id)
-    return whole
+    return cast("WholeTask", whole)
 
 
 def alike(task: Task) -> TaskQuerySet:
