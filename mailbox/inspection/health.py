@@ -163,7 +163,7 @@ def _log(now: datetime) -> HealthCheck:
 def _text_search(now: datetime) -> HealthCheck:
     is_kept = full_text.is_kept()
     word = HealthStatus.OK if is_kept else HealthStatus.DEGRADED
-    note = "" if is_kept else "Use an SQLite with FTS5, and apply the migration mailbox 0048 again."
+    note = "" if is_kept else "Use an SQLite with FTS5, and apply the migration mailbox 0051 again."
     return HealthCheck(name="Text search", word=word, saw="by FTS5" if is_kept else "off: no FTS5", note=note)
 
 

@@ -38,7 +38,7 @@ TEXTS = (
         "instr({row}.data, '\"reason\":') > 0 AND instr({row}.data, '\\u') = 0 AND json_valid({row}.data)",
     ),
 )
-CHANGED = {"mailbox_task": "intent_text", "mailbox_result": "error_message"}  # the journal is append-only
+CHANGED = {"mailbox_task": "intent_text", "mailbox_result": "error_message", "mailbox_auditevent": "data"}
 
 
 def forwards(apps: Any, editor: Any) -> None:
@@ -81,12 +81,12 @@ def _sqlite(words: str, table: str, text: str, condition: str) -> list[str]:
         f"WHERE {has.format(row=table)} ORDER BY id",
         f"CREATE TRIGGER {words}_insert AFTER INSERT ON {table} WHEN {has.format(row='new')} BEGIN {add} END",
     ]
-    if column := CHANGED.get(table):
-        changed = f"old.{column} IS NOT new.{column}"
-        made += [
-            f"CREATE TRIGGER {words}_update AFTER UPDATE OF {column} ON {table} WHEN {changed} BEGIN {drop} {add} END",
-            f"CREATE TRIGGER {words}_delete AFTER DELETE ON {table} WHEN {has.format(row='old')} BEGIN {drop} END",
-        ]
+    column = CHANGED[table]
+    changed = f"old.{column} IS NOT new.{column}"
+    made += [
+        f"CREATE TRIGGER {words}_update AFTER UPDATE OF {column} ON {table} WHEN {changed} BEGIN {drop} {add} END",
+        f"CREATE TRIGGER {words}_delete AFTER DELETE ON {table} WHEN {has.format(row='old')} BEGIN {drop} END",
+    ]
     return made
 
 

@@ -128,13 +128,23 @@ def test_words_find_reasons_in_the_journal(alice, bob, olga):
 def test_an_erased_text_is_in_no_search(alice, bob):
     result = failed(alice, bob, "no room for Mr Smith")
     results.drain_results(alice)
+    AuditEvent.objects.create(
+        kind="a2a_task_cancelled",
+        actor="x",
+        data='{"reason":"Mr Smith left"}',
+        at=timezone.now(),
+        source="api",
+        task_id=result.task.uuid,
+    )
     assert search.tasks("smith", at()).exists()
     assert search.tasks("prices", at()).exists()
+    assert search.events("smith", at()).exists()
 
     erasing.erase_task(factories.Caller.command_line(), result.task.uuid, reason="asked for")
 
     assert not search.tasks("smith", at()).exists()
     assert not search.tasks("prices", at()).exists()
+    assert not search.events("smith", at()).exists()
     assert search.tasks("erased", at()).exists()
 
 
