@@ -34,7 +34,9 @@ class HealthText(DashboardView):
 
 def _sentence(seen: Health) -> str:
     bad = [check.name for check in seen.checks if check.word is not HealthStatus.OK]
-    return f"{len(bad)} of {len(seen.checks)} checks: {', '.join(bad)}" if bad else f"All {len(seen.checks)} checks"
+    if not bad:
+        return f"All {len(seen.checks)} checks passed"
+    return f"{len(bad)} of {len(seen.checks)} checks need attention: {', '.join(bad)}"
 
 
 def _lines(seen: Health) -> Iterator[str]:
@@ -49,5 +51,5 @@ def _lines(seen: Health) -> Iterator[str]:
     for table in seen.tables:
         yield f"{table.name:<30} rows about {table.rows}, bytes {table.size}"
     yield ""
-    yield "Settings that are not their default:"
+    yield "Changed settings:"
     yield from (f"{one.name}={'(secret)' if one.value is None else one.value}" for one in seen.changed)

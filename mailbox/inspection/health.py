@@ -105,9 +105,7 @@ def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:
 
 
 def _unknown(name: str) -> HealthCheck:
-    return HealthCheck(
-        name=name, word=HealthStatus.DEGRADED, saw="could not be measured", note="See the log of the hub."
-    )
+    return HealthCheck(name=name, word=HealthStatus.DEGRADED, saw="could not be measured", note="See the hub's log.")
 
 
 def _answers(now: datetime) -> HealthCheck:
@@ -170,11 +168,11 @@ def _text_search(now: datetime) -> HealthCheck:
 def _cluster(now: datetime) -> HealthCheck:
     cluster = Cluster.read()
     if cluster.swept_at is None:
-        saw = "finished no sweep on this database"
+        saw = "no sweep finished yet"
     elif cluster.swept_at > now:
-        saw = f"its last sweep is dated {times.write(cluster.swept_at - now)} ahead of this clock"
+        saw = f"last sweep is dated {times.write(cluster.swept_at - now)} ahead of this clock"
     else:
-        saw = f"finished its last sweep {times.write(now - cluster.swept_at)} ago"
+        saw = f"last sweep {times.write(now - cluster.swept_at)} ago"
     if cluster.is_running(now):
         return HealthCheck(name="Task cluster", word=HealthStatus.OK, saw=saw)
     note = "No task is retried, expired or rolled up on a timer. `manage.py serve` starts it."
@@ -184,15 +182,15 @@ def _cluster(now: datetime) -> HealthCheck:
 def _queue(now: datetime) -> HealthCheck:
     waiting = timetable.waiting()
     word = HealthStatus.OK if waiting < JOBS_MANY else HealthStatus.DEGRADED
-    return HealthCheck(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} wait or run")
+    return HealthCheck(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} pending")
 
 
 def _sweep(now: datetime) -> HealthCheck:
     failed = AuditEvent.objects.failed_sweeps().first()
     if failed is None or now - failed.at > SILENT_AFTER:
-        return HealthCheck(name="Sweep", word=HealthStatus.OK, saw="no step failed lately")
+        return HealthCheck(name="Sweep", word=HealthStatus.OK, saw="no recent failure")
     step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
-    note = "The sweep tries it again each minute. Its other steps run."
+    note = "Retried every minute. The other steps still run."
     return HealthCheck(name="Sweep", word=HealthStatus.DEGRADED, saw=f"failed to {step}: {error}", note=note)
 
 
@@ -201,11 +199,11 @@ def _callbacks(now: datetime) -> HealthCheck:
     due_webhooks = PushConfig.objects.due(now).select_related("task").order_by("next_attempt_at")[:1]
     waiting += [config.due_since for config in due_webhooks]
     if not waiting:
-        return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="no callback is due")
+        return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="nothing due")
     late = now - min(waiting)
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
     note = "" if word is HealthStatus.OK else "`manage.py a2a carry` sends them. `manage.py serve` starts it."
-    return HealthCheck(name="Callbacks", word=word, saw=f"the oldest is due for {times.write(late)}", note=note)
+    return HealthCheck(name="Callbacks", word=word, saw=f"oldest overdue by {times.write(late)}", note=note)
 
 
 def _seals(now: datetime) -> HealthCheck:
@@ -233,14 +231,12 @@ def _roll_ups(now: datetime) -> HealthCheck:
     newest = RollUp.objects.newest()
     if newest is None:
         return HealthCheck(
-            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The task cluster makes them."
+            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The task cluster creates them."
         )
     behind = now - newest.through
     word = _graded(behind, timedelta(minutes=6), timedelta(days=7))
-    note = "" if word is HealthStatus.OK else "Charts count rows without a roll-up directly, which takes longer."
-    return HealthCheck(
-        name="Roll-ups", word=word, saw=f"the oldest minute to come is {times.write(behind)} old", note=note
-    )
+    note = "" if word is HealthStatus.OK else "Charts are slower until roll-ups catch up."
+    return HealthCheck(name="Roll-ups", word=word, saw=f"{times.write(behind)} behind", note=note)
 
 
 def _graded(seen: timedelta, well: timedelta, badly: timedelta) -> HealthStatus:

@@ -21,7 +21,7 @@ HOUR = timedelta(hours=1)
 ALL_ERRORS = 3  # the least results of an hour that, if all are errors, are reported
 
 
-class Share(NamedTuple):
+class ErrorShare(NamedTuple):
     """The errors among the results of an agent, None for the whole hub, posted since ``since``."""
 
     agent: str | None
@@ -58,7 +58,7 @@ def failing_callbacks(now: datetime) -> list[PushDeliveryQuerySet]:
     return [PushDelivery.objects.filter(old, state=state) for state in PushDelivery.UNDER_WAY]
 
 
-def error_shares(now: datetime) -> list[Share]:
+def error_shares(now: datetime) -> list[ErrorShare]:
     """Return the agents whose results are errors far too often, the worst first; else the hub if it is so as a whole.
 
     One query, of the minutes of the last hour and the results without a roll-up.
@@ -78,12 +78,12 @@ def error_shares(now: datetime) -> list[Share]:
     return sorted(found, key=lambda share: (-share.errors / share.results, -share.errors))
 
 
-def _shares(agent: str | None, tally: _Tally, since: datetime, start: datetime) -> list[Share]:
+def _shares(agent: str | None, tally: _Tally, since: datetime, start: datetime) -> list[ErrorShare]:
     enough = tally.recent_errors >= settings.A2A_ATTENTION_ERRORS
     if enough and 100 * tally.recent_errors >= settings.A2A_ATTENTION_ERROR_SHARE * tally.recent_results:
-        return [Share(agent, tally.recent_errors, tally.recent_results, since)]
+        return [ErrorShare(agent, tally.recent_errors, tally.recent_results, since)]
     if agent and tally.results >= ALL_ERRORS and tally.errors == tally.results:
-        return [Share(agent, tally.errors, tally.results, start)]
+        return [ErrorShare(agent, tally.errors, tally.results, start)]
     return []
 
 

@@ -17,7 +17,7 @@ LATELY = 300.0  # seconds
 def seats(now: datetime) -> HealthCheck:
     """Report the seats for waiting requests: how many are taken, and how many requests found none."""
     here = waiting.seats
-    saw = f"{here.taken} of {here.all} taken, {here.refused} requests found none, in this process"
+    saw = f"{here.taken} of {here.all} taken, {here.refused} requests refused (this process)"
     if not here.has_refused_within(LATELY):
         return HealthCheck(name="Waiting requests", word=HealthStatus.OK, saw=saw)
     note = "A request without a seat is answered at once, as if nothing had come. Raise WEB_THREADS."
@@ -32,6 +32,6 @@ def wake_ups(now: datetime) -> HealthCheck:
     if hearing.is_on():
         return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="by rings")
     if not waiters.is_anyone_here():
-        return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="no thread of this process waits")
+        return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="no thread is waiting in this process")
     note = "This process hears no rings of other processes. See the log of the hub."
     return HealthCheck(name="Wake-ups", word=HealthStatus.DEGRADED, saw=looks, note=note)

@@ -7,17 +7,17 @@ from datetime import timedelta
 from typing import Any
 
 import time_machine
-from django.db.models import Q
 from django.utils import timezone
 
 from agentcards import profiles
 from mailbox.gate.callers import Caller, Role
-from mailbox.models import Agent, AuditEvent, Depth, Lease, Task, rollup
+from mailbox.models import Agent, AuditEvent, Lease, Task
 from mailbox.verbs.agents import openness, registration
 from mailbox.verbs.life import leasing, results
 from mailbox.verbs.repairs import repair
 from mailbox.verbs.upkeep import rollups
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultStatus
+from tests.screenshots import measured
 from tests.support import factories, media, talking
 
 WORK = ("Compare three quotes", "Fetch page 4 of the catalogue", "Translate the summary", "Check the invoice total")
@@ -86,7 +86,7 @@ def key(name: str) -> Idempotency:
 def calm() -> Scene:
     """An hour of work that went well."""
     scene = _an_hour()
-    _measured(scene)
+    measured.measure(scene.now)
     return scene
 
 
@@ -108,22 +108,6 @@ def _an_hour() -> Scene:
         scene.lease(scene.send("planner", "flights", "Find a flight on Friday"))
     scene.send("planner", "writer", "Summarise the trip for the traveller")
     return scene
-
-
-def _measured(scene: Scene) -> None:
-    """Roll up the minutes, and count the queue and the leases of each minute of the last hour as they were."""
-    rollups.roll()
-    for back in range(1, 60):
-        at = rollup.floor(scene.now) - timedelta(minutes=back)
-        live = Lease.objects.filter(Q(ended_at=None) | Q(ended_at__gt=at), leased_at__lte=at)
-        leased = Lease.objects.filter(leased_at__lte=at).values("task")
-        ended = Task.objects.filter(resolved_at__lte=at).values("pk")
-        Depth.objects.create(
-            minute=at,
-            queued=Task.objects.filter(sent_at__lte=at).exclude(pk__in=leased).exclude(pk__in=ended).count(),
-            leased=live.count(),
-            stale=live.filter(leased_at__lte=at - timedelta(minutes=5)).count(),
-        )
 
 
 def on_fire() -> Scene:
@@ -156,7 +140,7 @@ def on_fire() -> Scene:
             scene.operator, factories.row_of(scene["payments"]), reason="the bank is down, INC-4413"
         )
         scene.send("planner", "payments", "Charge the balance")
-    _measured(scene)
+    measured.measure(scene.now)
     return scene
 
 

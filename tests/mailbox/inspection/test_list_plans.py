@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.inspection import backlogs, failures, gauges, search, troubles
+from mailbox.inspection import backlogs, failures, gauges, search
 from mailbox.inspection.search import Moment
 from mailbox.models import Agent, AuditEvent, Failure, Lease, Result, Task
 from mailbox.models.failure import minute_of
@@ -239,25 +239,6 @@ def test_the_backlog_of_agents_is_counted_by_index(at):
     assert "task_lease_order" in plan
     assert "lease_live_by_holder" in plan
     assert "Seq Scan on mailbox_task" not in plan
-
-
-def test_late_queues_are_found_by_index(at):
-    assert_uses(troubles.late_queues(at.now), "task_lease_order", "mailbox_task")
-
-
-def test_callbacks_that_keep_failing_are_found_by_index(at):
-    pending, telling = troubles.failing_callbacks(at.now)
-
-    assert re.search("push_due|push_by_state", plan_of(pending))
-    assert "push_telling" in plan_of(telling)
-
-
-def test_error_spikes_are_found_by_roll_ups_in_one_query(at):
-    with CaptureQueriesContext(connection) as made:
-        troubles.error_shares(at.now)
-
-    assert len(made) == 1
-    assert_no_walk(made)
 
 
 def test_open_questions_are_counted_by_index(at):

@@ -31,7 +31,7 @@ def test_an_eighth_of_the_threads_and_at_least_32_are_no_seats(settings, threads
 def test_the_seats_are_counted_until_the_wait_ends(seats):
     with seats.seat() as first, seats.seat() as second:
         assert (first, second, seats.taken) == (True, True, 2)
-        assert waiting_health.seats(timezone.now()).saw == "2 of 32 taken, 0 requests found none, in this process"
+        assert waiting_health.seats(timezone.now()).saw == "2 of 32 taken, 0 requests refused (this process)"
     with pytest.raises(ZeroDivisionError), seats.seat():
         raise ZeroDivisionError
     assert seats.taken == 0
@@ -44,7 +44,7 @@ def test_a_refused_seat_degrades_the_health_for_a_while(seats, settings, monkeyp
         assert not is_free
 
     seen = waiting_health.seats(timezone.now())
-    assert (seen.word, seen.saw) == (HealthStatus.DEGRADED, "0 of 0 taken, 1 requests found none, in this process")
+    assert (seen.word, seen.saw) == (HealthStatus.DEGRADED, "0 of 0 taken, 1 requests refused (this process)")
     monkeypatch.setattr(waiting_health, "LATELY", -1)
     assert waiting_health.seats(timezone.now()).word is HealthStatus.OK
 
@@ -75,7 +75,7 @@ def test_the_wake_ups_of_this_process_are_shown(settings, monkeypatch):
         seen = waiting_health.wake_ups(timezone.now())
         return seen.word.value, seen.saw
 
-    assert word_and_finding() == ("ok", "no thread of this process waits")
+    assert word_and_finding() == ("ok", "no thread is waiting in this process")
     with waiters.waiting(["agent 1"]):
         assert word_and_finding() == ("degraded", "by looks every 0.25 s")
         monkeypatch.setattr(hearing, "is_on", lambda: True)
