@@ -17,10 +17,14 @@ from mailbox.words.errors import InvalidRequestError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardCheck:
-    """A check of an agent's card. ``problem`` says what is wrong and what to do; "" if the check passed."""
+    """A check of an agent's card. ``problem`` says what is wrong and what to do; "" if the check passed.
+
+    A problem that ``is_note`` stops nobody: the card works, and could say more.
+    """
 
     words: str
     problem: str = ""
+    is_note: bool = False
 
     @property
     def passed(self) -> bool:
@@ -33,25 +37,27 @@ def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCar
     known = {skill["id"] for skill in card["skills"]}
     undescribed = list(Tool.objects.filter(name__in=known, description="").values_list("name", flat=True))
     found = [
-        CardCheck(words="The card describes the agent", problem="" if profile.description.strip() else _NO_DESCRIPTION),
-        CardCheck(words="The card lists a skill", problem="" if card["skills"] else _NO_SKILL),
+        _note("Description", "" if profile.description.strip() else _NO_DESCRIPTION),
+        _note("Skills", "" if card["skills"] else _NO_SKILL),
         CardCheck(
-            words="Every tool the agent may use is registered",
-            problem=_named("These tools are not registered", (name for name in permitted if name not in known)),
+            words="All allowed tools are registered",
+            problem=_named("Not registered", (name for name in permitted if name not in known)),
         ),
-        CardCheck(
-            words="Every skill has a description", problem=_named("These tools have no description", undescribed)
-        ),
-        CardCheck(words="Others can reach the card's URL", problem=_reached(card["url"], settings.PUBLIC_URL)),
-        CardCheck(words="The agent's profile is valid", problem=_rules(profile)),
+        _note("All skills have a description", _named("No description", undescribed)),
+        CardCheck(words="Profile valid", problem=_rules(profile)),
+        _note("Public URL reachable over HTTPS", _reached(card["url"], settings.PUBLIC_URL)),
     ]
     if profile.is_remote:
-        found.append(CardCheck(words="The hub may call the agent's URL", problem=_refused(profile.called_url)))
+        found.append(CardCheck(words="Remote URL allowed", problem=_refused(profile.called_url)))
     return found + [_of_job(job) for job in jobs]
 
 
-_NO_DESCRIPTION = "The profile has no description: write what the agent does."
-_NO_SKILL = "Other agents cannot tell what this agent does: register tools, or permit it some."
+_NO_DESCRIPTION = "No description. Add one to the profile."
+_NO_SKILL = "No skills listed. Register or allow tools."
+
+
+def _note(words: str, problem: str) -> CardCheck:
+    return CardCheck(words=words, problem=problem, is_note=True)
 
 
 def _of_job(job: AgentCard) -> CardCheck:
@@ -59,13 +65,13 @@ def _of_job(job: AgentCard) -> CardCheck:
     missing += [
         f"description of {skill['id']}" for skill in job.skills if not str(skill.get("description", "")).strip()
     ]
-    return CardCheck(words=f"The card of job {job.job_id} is complete", problem=_named("It has no", missing))
+    return _note(f"Card of job {job.job_id} complete", _named("Missing", missing))
 
 
 def _reached(url: str, public_url: str) -> str:
     if problem := _refused(url):
-        return f"{problem}. PUBLIC_URL is {public_url}: set it to a URL that others can reach."
-    return "" if url.startswith("https://") else f"{public_url} is not encrypted: set PUBLIC_URL to an https URL."
+        return f"{problem}. Set PUBLIC_URL, which is {public_url}."
+    return "" if url.startswith("https://") else f"{public_url} is not encrypted. Set PUBLIC_URL to an https URL."
 
 
 def _refused(url: str) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.views import (
+    agent,
     agents,
     audit,
     deliveries,
@@ -61,7 +62,7 @@ urlpatterns = [
     path("failures/<slug:fingerprint>/", failures.FailurePage.as_view(), name="failure"),
     path("agents/", agents.AgentList.as_view(), name="agents"),
     path("agents.<slug:form>", agents.AgentList.as_view(), name="agents-twin"),
-    path("agents/<str:name>/", agents.AgentDetailPage.as_view(), name="agent"),
+    path("agents/<str:name>/", agent.AgentDetailPage.as_view(), name="agent"),
     path("agents/<str:name>/open/", openness.OpenToAnyone.as_view(), name="open-agent"),
     path("agents/<str:name>/close/", openness.CloseToAnyone.as_view(), name="close-agent"),
     path("scheduler/", scheduler.Scheduler.as_view(), name="scheduler"),
@@ -71,6 +72,7 @@ urlpatterns = [
     path("scheduler/run-once/", scheduler.RunOnce.as_view(), name="run-once"),
     path("deliveries/", deliveries.DeliveryList.as_view(), name="deliveries"),
     path("deliveries.<slug:form>", deliveries.DeliveryList.as_view(), name="deliveries-twin"),
+    path("deliveries/resend/", deliveries.ResendMany.as_view(), name="resend-many"),
     path("deliveries/<uuid:delivery_id>/", deliveries.Resend.as_view(), name="delivery"),
     path("idempotency/", idempotency.ReplayList.as_view(), name="idempotency"),
     path("idempotency.<slug:form>", idempotency.ReplayList.as_view(), name="idempotency-twin"),

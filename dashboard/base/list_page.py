@@ -84,6 +84,19 @@ class ListPage(DashboardView):
         """Return the number of all rows, of which ``page`` shows some."""
         return thresholds.counted(found)
 
+    def paged(self, found: Any) -> paging.Page[Any]:
+        """Return the rows after the cursor of the address; raise `InvalidRequestError` for that of another list."""
+        return paging.keyset(
+            self.listed(found),
+            self.field,
+            self.kind,
+            newest_first=self.newest_first,
+            limit=ROWS,
+            at_once=ROWS + 1,  # `listed` leaves the payloads out
+            cursor=self.request.GET.get("cursor"),
+            name=self.name,
+        )
+
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
             return export.stream(self.exported(self.found(self.query)), self.columns, form, self.name, self.query)
@@ -93,16 +106,7 @@ class ListPage(DashboardView):
         except InvalidRequestError as error:
             problem = error.fields.get("q", error.message)
             found = self.found("").none()
-        page = paging.keyset(
-            self.listed(found),
-            self.field,
-            self.kind,
-            newest_first=self.newest_first,
-            limit=ROWS,
-            at_once=ROWS + 1,  # `listed` leaves the payloads out
-            cursor=request.GET.get("cursor"),
-            name=self.name,
-        )
+        page = self.paged(found)
         context = {
             "page": page,
             "total": self.total(found, page),

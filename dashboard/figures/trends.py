@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from agentcards import remote_states
+from agentcards.remote_states import RemoteState
 from dashboard.figures import charts, plots
 from dashboard.figures.charts import HOUR, RANGES, SPARK, Bucket, Range
 from dashboard.figures.plots import Axis
@@ -59,6 +61,7 @@ class AgentRow:
     buckets: Sequence[Bucket]
     posted: str  # filter of the last hour's results
     used: int = 0  # percent of its fullest quota
+    remote: RemoteState | None = None  # None: it calls the hub itself
 
     @property
     def path(self) -> str:
@@ -92,9 +95,29 @@ class AgentRow:
             hour.results,
             hour.error,
             self.results,
-            agent.last_called_at(),
+            self.remote or agent.last_called_at(),
             self.used,
         )
+
+    @property
+    def state(self) -> str:
+        """The worst that is known of the agent, as a state of `dashboard.templatetags.ops.pill`."""
+        if self.agent.paused_at:
+            return "paused"
+        if self.remote is not None and self.remote.is_down:
+            return "unreachable"
+        if self.agent.is_quiet:
+            return "quiet"
+        if self.agent.is_unserved:
+            return "unserved"
+        if self.is_failing:
+            return "mostly_errors"
+        return "stale_lease" if self.agent.holds_stale else "leasing"
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether at least half of its results of the last hour are errors."""
+        return self.hour.error > 0 and 2 * self.hour.error >= self.hour.results
 
     @property
     def error_share(self) -> float | None:
@@ -105,7 +128,7 @@ def rows_of(
     agents: Sequence[Agent], figures: Figures, now: datetime, used: Mapping[int, int] | None = None
 ) -> list[AgentRow]:
     """Return the agents with their figures. ``used`` is the share of the fullest quota in percent, by agent."""
-    since = HOUR.start(now)
+    since, remote = HOUR.start(now), remote_states.of_agents(agents)
     return [
         AgentRow(
             agent=agent,
@@ -113,6 +136,7 @@ def rows_of(
             buckets=charts.buckets(points, SPARK, now),
             posted=charts.posted(since),
             used=(used or {}).get(agent.pk, 0),
+            remote=remote.get(agent.pk),
         )
         for agent in agents
         for points in [figures.agents[agent.pk]]

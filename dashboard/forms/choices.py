@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
+from uuid import UUID
 
 from mailbox.words.errors import InvalidRequestError
+
+
+def uuids(name: str, given: Sequence[str], *, most: int) -> list[UUID]:
+    """Return the first ``most`` ids; raise `InvalidRequestError` for another text."""
+    try:
+        return [UUID(text) for text in given[:most]]
+    except ValueError as error:
+        raise InvalidRequestError({name: "is no id"}) from error
 
 
 def one_of(name: str, asked: str | None, choices: Collection[str], default: str = "") -> str:

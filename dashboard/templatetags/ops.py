@@ -16,6 +16,7 @@ from django.utils.safestring import SafeString
 
 from dashboard.figures import charts, thresholds
 from dashboard.figures.charts import Range
+from dashboard.wording import delivery_problem as delivery_words
 from dashboard.wording.states import STATES
 from mailbox.database import descent
 from mailbox.inspection import search
@@ -180,6 +181,12 @@ def term(value: str, key: str) -> str:
 def percent(permille: float) -> str:
     """Write a place in permille of a picture as the length of an attribute."""
     return f"{permille / 10:g}%"
+
+
+@register.simple_tag
+def delivery_problem(problem: str | None, status: int | None) -> str:
+    """Write what went wrong at an attempt, without the receiver's URL; "" if nothing did."""
+    return delivery_words.in_words(problem or "", status) if problem or status else ""
 
 
 register.filter("public_part", redaction.url)

@@ -1,47 +1,33 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
-from datetime import datetime
-from http import HTTPStatus
 from typing import Any, ClassVar
 
-from django.http import HttpResponse
-
-from agentcards import card_signing, official_card, registry
-from agentcards.card_checks import checks_of
-from agentcards.card_document import build_agent_card_for_agent
-from agentcards.models import AgentProfile
-from dashboard.base.act import Act
-from dashboard.base.htmx import HtmxRequest
-from dashboard.base.list_page import ListPage
-from dashboard.figures import thresholds, time_charts
+from agentcards import remote_states
+from dashboard.base.list_page import ROWS, ListPage
+from dashboard.figures import thresholds
 from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.standing import standing_of
 from dashboard.figures.thresholds import Count
 from dashboard.figures.trends import rows_of
-from dashboard.forms import reasons
-from dashboard.forms.repair import ReasonForm
-from dashboard.forms.send import SendForm
+from dashboard.forms import choices
+from mailbox.database import paging
 from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
-from mailbox.gate import actions
-from mailbox.gate.own_agents import OWN_AGENTS
-from mailbox.inspection import agents, backlogs, failures, leases, quotas, search, series
-from mailbox.models import Agent, ApiKey
+from mailbox.inspection import agent_order, quotas, search, series
+from mailbox.inspection.agents import everyone
 from mailbox.models.agent import AgentQuerySet
-from mailbox.verbs.agents import finding, openness, registration
 
-HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, ERRORS_SHOWN = 10, 20, 50, 5
+SORTS = ("name", "trouble", "queued", "leased", "errors", "called")
+WORST_FIRST = "-trouble"
 
 
 class AgentList(ListPage):
-    """The agents, each with its backlog."""
+    """The agents, each with its backlog; those in trouble come first."""
 
     name = "agents"
     field = "display"
     kind = str
-    newest_first = False
     tab = "state"
     columns: ClassVar = {
         "display": lambda agent: agent.display,
@@ -54,9 +40,42 @@ class AgentList(ListPage):
         "paused_reason": lambda agent: agent.paused_reason,
     }
 
+    @property
+    def sort(self) -> str:
+        """The chosen order: a name of `SORTS`, with a leading minus for the most, latest or last first."""
+        known = [f"{sign}{name}" for name in SORTS for sign in ("", "-")]
+        return choices.one_of("sort", self.request.GET.get("sort"), known, WORST_FIRST)
+
+    @property
+    def newest_first(self) -> bool:  # type: ignore[override]
+        return self.sort == "-name"
+
     def found(self, text: str) -> AgentQuerySet:
         found = standing_of(search.agents(text, self.at), self.now)
         return found.annotate(total=Counted.up_to(thresholds.COUNTED_TO, found))
+
+    def paged(self, found: AgentQuerySet) -> Page[Any]:
+        """Return the page in the chosen order. More than `agent_order.SORTED_TO` agents are listed by name."""
+        pks = None if self.sort.endswith("name") else self._sorted(found)
+        self.is_too_long = pks is None and not self.sort.endswith("name")
+        if pks is None:
+            return super().paged(found)
+        name = f"{self.name} by {self.sort}"
+        position = paging.after(self.request.GET.get("cursor"), name, (int,))
+        start = 0 if position is None else position[0] + 1
+        wanted = pks[start : start + ROWS + 1]
+        rows = {agent.pk: agent for agent in found.filter(pk__in=wanted)}
+        return paging.page(((rows[pk], (start + place,)) for place, pk in enumerate(wanted) if pk in rows), ROWS, name)
+
+    def _sorted(self, found: AgentQuerySet) -> Sequence[int] | None:
+        trouble = agent_order.Trouble(
+            now=self.now,
+            quiet_before=thresholds.quiet_before(self.now),
+            late_before=thresholds.unserved_before(self.now),
+            stale_before=self.now - thresholds.stale_after(),
+            unreachable=remote_states.unreachable(),
+        )
+        return agent_order.sorted_keys(everyone().filter(pk__in=found.values("pk")), self.sort, trouble)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         figures = series.read(
@@ -67,7 +86,13 @@ class AgentList(ListPage):
             sampled=False,
         )
         rows = rows_of(page.items, figures, self.now, quotas.fullest(page.items))
-        return {"rows": rows, "is_late": figures.is_late(self.now), "keys": search.AGENT_KEYS}
+        return {
+            "rows": rows,
+            "is_late": figures.is_late(self.now),
+            "keys": search.AGENT_KEYS,
+            "sort": "name" if self.is_too_long else self.sort,
+            "sorted_to": agent_order.SORTED_TO if self.is_too_long else 0,
+        }
 
     def total(self, found: AgentQuerySet, page: Page[Any]) -> Count:
         """Return the total that the rows carry, so it costs no query."""
@@ -75,118 +100,3 @@ class AgentList(ListPage):
 
     def shown(self, page: Page[Any], context: Any) -> object:
         return [row.version for row in context["rows"]], context["total"]
-
-
-class AgentDetailPage(Act[Agent]):
-    """An agent with its figures, its card and the form that pauses or resumes it."""
-
-    needs = actions.PAUSE
-    home = "ops:agents"
-
-    def subject(self, **where: Any) -> Agent:
-        found = backlogs.with_questions(standing_of(agents.everyone(), self.now))
-        return found.get(pk=finding.typed(self.caller, where["name"]).pk)
-
-    def seen(self, subject: Agent) -> str:
-        return subject.paused_at.isoformat() if subject.paused_at else ""
-
-    def after(self, subject: Agent) -> str:
-        return self.request.path
-
-    def again(self) -> str:
-        return self.request.path
-
-    def post(self, request: HtmxRequest, **where: Any) -> HttpResponse:
-        if request.POST.get("act") not in ("pause", "resume"):
-            return self.problem(400, "Nothing was changed", "This form asks neither to pause nor to resume.")
-        return super().post(request, **where)
-
-    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
-        if self.request.POST["act"] == "resume":
-            registration.resume_agent(self.caller, subject, reason=chosen["reason"], since=subject.paused_at)
-            return f"{subject} leases again."
-        registration.pause_agent(self.caller, subject, reason=chosen["reason"], renews=False)
-        return f"{subject} is paused: its tasks wait until it is resumed; what it holds it may finish."
-
-    def show(self, subject: Agent, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
-        agent: Any = subject
-        figures = series.read(
-            self.now,
-            start=self.now,
-            runs_from=HOUR.start(self.now),
-            agents=[agent.pk],
-            agents_start=SPARK.start(self.now),
-        )
-        (row,) = rows_of([agent], figures, self.now)
-        shown = {
-            "agent": agent,
-            "row": row,
-            "held": leases.oldest_held_by(agent, most=HELD_SHOWN),
-            "errors": failures.newest_of(agent, most=ERRORS_SHOWN),
-            "is_late": figures.is_late(self.now),
-            "figures": figures,
-            "among": f"q=to:{agent.display}&",
-            **time_charts.context(self.request.GET.get("range"), self.now, agent.pk),
-        }
-        if not self.is_fragment:
-            shown |= _card(agent) | self._besides(agent, form) | {"has_changed": status == HTTPStatus.CONFLICT}
-        if status != HTTPStatus.OK:
-            return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
-        return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, shown["charts"]))
-
-    def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
-        """Return the context that is not live: the agent's keys and peers, and the form."""
-        peers = agents.newest_peers(agent, most=PEERS_SHOWN)
-        return {
-            "keys": _with_states(agents.live_keys(agent, self.now), self.now),
-            "signing_key": agents.live_signing_key(agent),
-            "quotas": quotas.of_agent(agent, cards=registry.count_of(agent)),
-            "peers": [(peer, peer.status(self.now)) for peer in peers],
-            "form": form,
-            "seen": self.seen(agent),
-            "may_pause": self.holds(actions.PAUSE),
-            "needs": self.needs,
-            "opening_needs": actions.GRANT,
-            "may_open": self.holds(actions.GRANT),
-            "is_own": agent.display in OWN_AGENTS,
-            "trial": SendForm.trial(agent.display),
-            "may_send": self.holds(actions.SEND),
-            "sending_needs": actions.SEND,
-            "reasons": reasons.offered(self.request),
-        }
-
-
-def _with_states(keys: Sequence[ApiKey], now: datetime) -> list[tuple[ApiKey, str]]:
-    """Return each key with the state that a person may have to act on, "" without one."""
-    replaced = {key.replaces for key in keys}
-    due = {key.public_id for key in keys if key.expires_soon(now)}
-    return [
-        (key, "replaced" if key.public_id in replaced else "expires_soon" if key.public_id in due else "")
-        for key in keys
-    ]
-
-
-def _official(profile: AgentProfile) -> dict[str, Any]:
-    """Return the context of the card of the official protocol, as a client of version 1.0 reads it."""
-    is_open = openness.is_open(profile.agent)
-    card = official_card.for_clients(profile, is_open=is_open, version="1.0")
-    return {
-        "is_open": is_open,
-        "official": json.dumps(card, indent=2, ensure_ascii=False),
-        "base_url": official_card.base_url(profile.agent.display),
-        "key_id": card_signing.key_id(),
-    }
-
-
-def _card(agent: Agent) -> dict[str, Any]:
-    profile = AgentProfile.of(agent)
-    card, jobs = build_agent_card_for_agent(agent), registry.jobs_of(agent, most=JOBS_SHOWN)
-    checks = checks_of(profile, card, jobs)
-    return {
-        "card": json.dumps(card, indent=2, ensure_ascii=False),
-        "skills": card["skills"],
-        "jobs": jobs,
-        "checks": checks,
-        **_official(profile),
-        "failed": sum(not check.passed for check in checks),
-    }

@@ -1,22 +1,32 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.html import format_html
 
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
+from dashboard.figures import thresholds
+from dashboard.forms import choices
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from mailbox.database.paging import Page
 from mailbox.gate import actions
 from mailbox.inspection import lookup, search
+from mailbox.inspection.search import Moment
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
-from mailbox.verbs.life import callbacks
+from mailbox.verbs.life import callbacks, resending
 from mailbox.words import redaction
 from mailbox.words.errors import UnknownDeliveryError
+from mailbox.words.kinds import Kind
 
 TABS = ("pending", "failing", "delivered", "disabled")
-ATTEMPTS_SHOWN = 50
+ATTEMPTS_SHOWN, MANY_SHOWN = 50, 10
 
 
 class DeliveryList(ListPage):
@@ -43,7 +53,14 @@ class DeliveryList(ListPage):
         return search.deliveries(text, self.at).with_last_attempt().defer("body")
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"tabs": TABS, "keys": search.DELIVERY_KEYS, "may_resend": self.holds(actions.RESEND)}
+        return {
+            "tabs": TABS,
+            "keys": search.DELIVERY_KEYS,
+            "may_resend": self.holds(actions.RESEND),
+            "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
+            "whole": self.query,
+            "cap": resending.CAP,
+        }
 
     def shown(self, page: Page[Any], context: Any) -> object:
         rows = [(delivery.pk, delivery.state, delivery.attempts, delivery.last_at) for delivery in page.items]
@@ -51,12 +68,12 @@ class DeliveryList(ListPage):
 
 
 class Resend(Act[PushDelivery]):
-    """A callback or an event with all its attempts, and the form that sends it again if it failed."""
+    """A callback or an event with all its attempts, and the form that sends it now unless it has arrived."""
 
     needs = actions.RESEND
     home = "ops:deliveries"
     wording = Wording(
-        heading="Callback", verb="Send again", busy="Sending…", keep="Leave it", about="ops/delivery_facts.html"
+        heading="Callback", verb="Send again", busy="Sending…", keep="Cancel", about="ops/delivery_facts.html"
     )
 
     def subject(self, **where: Any) -> PushDelivery:
@@ -67,21 +84,68 @@ class Resend(Act[PushDelivery]):
 
     def closed(self, subject: PushDelivery) -> str:
         if subject.is_of_webhook and subject.config_id is None:
-            return "Its webhook was deleted: nobody asks for it any more."
-        match subject.shown_state:
-            case PushDelivery.State.DELIVERED:
-                return "It arrived: there is nothing to send again."
-            case PushDelivery.State.PENDING:
-                return "It is on its way: the next attempt is made by itself."
+            return "Its webhook was deleted, so nothing more is sent."
+        if subject.shown_state == PushDelivery.State.DELIVERED:
+            return "Delivered: there is nothing to send again."
         return ""
 
+    def seen(self, subject: PushDelivery) -> str:
+        return f"{subject.shown_state} {subject.forgiven}"
+
     def besides(self, subject: PushDelivery, form: ReasonForm) -> dict[str, Any]:
+        is_pending = subject.shown_state == PushDelivery.State.PENDING
         return {
             "attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN],
             "tries": len(callbacks.BACK_OFF) + 1,
-            "command": commands.post(f"/a2a/deliveries/{subject.delivery_id}/resend", reason=commands.UNSAID),
+            "is_pending": is_pending,
+            "wording": replace(self.wording, verb="Try now") if is_pending else self.wording,
+            "command": commands.resend(subject.delivery_id),
         }
 
     def apply(self, subject: PushDelivery, chosen: dict[str, Any]) -> str:
         callbacks.resend(self.caller, subject.delivery_id, reason=chosen["reason"])
-        return "It is sent again, at once."
+        return "Sending now."
+
+
+class ResendMany(Act[Sequence[PushDelivery]]):
+    """The form that sends given-up callbacks again: the selected ones, or all that match the query.
+
+    The form carries the ids that it showed, so it acts on no other callback.
+    """
+
+    needs = actions.RESEND
+    home = "ops:deliveries"
+    wording = Wording(
+        heading="Send failed callbacks again",
+        verb="Send again",
+        busy="Sending…",
+        keep="Cancel",
+        about="ops/resend_many.html",
+    )
+
+    def subject(self, **where: Any) -> Sequence[PushDelivery]:
+        chosen = self.request.POST if self.request.method == "POST" else self.request.GET
+        if chosen.get("everything"):
+            query = f"{search.without(chosen.get('q', ''), 'state')} state:disabled"
+            found = search.deliveries(query, self._at).with_last_attempt()
+            return list(found.defer("body").order_by("-pk")[: resending.CAP])
+        return lookup.given_up(choices.uuids("delivery", chosen.getlist("delivery"), most=resending.CAP))
+
+    @property
+    def _at(self) -> Moment:
+        return Moment(now=self.now, stale_after=thresholds.stale_after())
+
+    def closed(self, subject: Sequence[PushDelivery]) -> str:
+        return "" if subject else "Select at least one failed callback first."
+
+    def besides(self, subject: Sequence[PushDelivery], form: ReasonForm) -> dict[str, Any]:
+        return {"shown": MANY_SHOWN, "tries": len(callbacks.BACK_OFF) + 1, "cap": resending.CAP}
+
+    def apply(self, subject: Sequence[PushDelivery], chosen: dict[str, Any]) -> str:
+        ids = [delivery.delivery_id for delivery in subject]
+        done = resending.resend_given_up(self.caller, ids, reason=chosen["reason"])
+        receipt = (
+            f"{reverse('ops:audit')}?{urlencode({'q': f'kind:{Kind.PUSH_RESENT} request:{self.caller.request_id}'})}"
+        )
+        left = f", {len(done.left)} left alone: no longer failed" if done.left else ""
+        return format_html('{} sent again{}. <a href="{}">Receipt</a>', len(done.sent), left, receipt)

@@ -73,10 +73,10 @@ class Drop(Act[ReplayEntry]):
     needs = actions.DROP_REPLAY
     home = "ops:idempotency"
     wording = Wording(
-        heading="Drop 1 cached result",
+        heading="Drop cached result",
         verb="Drop cached result",
         busy="Dropping…",
-        keep="Keep it",
+        keep="Cancel",
         about="ops/cached_result.html",
     )
 
@@ -97,4 +97,8 @@ class Drop(Act[ReplayEntry]):
 
     def apply(self, subject: ReplayEntry, chosen: dict[str, Any]) -> str:
         replay.drop(self.caller, subject.pk, reason=chosen["reason"], source_task_id=subject.source_task_id)
-        return "Dropped. The next task with that key is done anew; those answered already stay as they are."
+        return "Dropped. The next task with that key runs again."
+
+    def panel_of(self, template: str) -> str:
+        """Return the form's panel for a dialog, else the page that shows the result and has the form on it."""
+        return super().panel_of(template) if self.is_fragment else "ops/cached.html"

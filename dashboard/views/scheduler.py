@@ -109,15 +109,11 @@ class Scan(DashboardView):
 
 
 class DryRun(DashboardView):
-    """A dry run of the retry gate for this person, lease by lease. It changes and journals nothing."""
+    """What a pass of the retry gate would do now, lease by lease. Everybody may see it, as it only reads."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        if not self.holds(actions.REQUEUE):
-            return self.problem(
-                403, "You may not try this", f"A dry run asks what a pass would; it needs {actions.REQUEUE}."
-            )
         wanted = AutoRetry.from_settings()
-        found = retry_verdicts.of(retry.retry_stale(self.caller, retry_verdicts.dry(wanted.policy)))
+        found = retry_verdicts.of(retry.foresee(self.caller, wanted.policy))
         chosen = choices.one_of("verdict", request.GET.get("verdict"), retry_verdicts.ALL)
         kept = [one for one in found if chosen in ("", one.verdict)]
         context = {
@@ -138,10 +134,10 @@ class RunOnce(Act[AutoRetry]):
     needs = actions.REQUEUE
     home = "ops:scheduler"
     wording = Wording(
-        heading="Run the retry gate once",
+        heading="Run automatic retry once",
         verb="Run once",
         busy="Running…",
-        keep="Do not run",
+        keep="Cancel",
         about="ops/run_once.html",
     )
     scan: AuditEvent | None = None
@@ -151,9 +147,7 @@ class RunOnce(Act[AutoRetry]):
 
     def besides(self, subject: AutoRetry, form: ReasonForm) -> dict[str, Any]:
         shown: dict[str, Any] = {"command": commands.retry_stale(subject.policy)}
-        if not self.holds(self.needs):
-            return shown
-        found = retry_verdicts.of(retry.retry_stale(self.caller, retry_verdicts.dry(subject.policy)))
+        found = retry_verdicts.of(retry.foresee(self.caller, subject.policy))
         would = [one for one in found if one.verdict == retry_verdicts.WOULD_REQUEUE]
         return {**shown, "considered": len(found), "would": would}
 
@@ -161,9 +155,9 @@ class RunOnce(Act[AutoRetry]):
         self.scan = auto_retry.run_once(self.caller, reason=chosen["reason"], worded=advice.to_person)
         done = self.scan.fields
         if done["error"]:
-            return f"The pass failed: {done['error']}"
+            return f"Run failed: {done['error']}"
         leases = f"{done['considered']} lease{'' if done['considered'] == 1 else 's'}"
-        return f"Looked at {leases}: {done['requeued']} requeued, {done['skipped']} left alone."
+        return f"Scanned {leases}: {done['requeued']} requeued, {done['skipped']} skipped."
 
     def after(self, subject: AutoRetry) -> str:
         return reverse("ops:scan", args=[self.scan.pk]) if self.scan else reverse(self.home)

@@ -43,6 +43,11 @@ def retry_stale(policy: RetryPolicy) -> str:
     return f"manage.py {_a2a('retry-stale', '--enable', *words)}"
 
 
+def resend(delivery_id: UUID) -> str:
+    """Return the shell command that sends a callback again, for the reason "…"."""
+    return _a2a("delivery", "resend", str(delivery_id), "--reason", UNSAID)
+
+
 def get(path: str) -> str:
     """Return a GET of ``path`` as a call of curl."""
     return f"curl {settings.PUBLIC_URL}{path} {AUTHORIZATION}"

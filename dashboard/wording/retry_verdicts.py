@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from mailbox.models import Lease
-from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport, SkipReason
+from mailbox.verbs.repairs.retry import RetryReport, SkipReason
 
 WOULD_REQUEUE = "would requeue"
 WORDS = {
@@ -25,11 +25,6 @@ ALL = (WOULD_REQUEUE, *WORDS.values())
 class Verdict:
     lease: Lease
     verdict: str
-
-
-def dry(policy: RetryPolicy) -> RetryPolicy:
-    """Return the policy with the same bounds that changes nothing."""
-    return replace(policy, enabled=False)
 
 
 def of(report: RetryReport) -> Sequence[Verdict]:

@@ -51,9 +51,10 @@ def with_oldest(agents: AgentQuerySet) -> AgentQuerySet:
 
 
 def with_signs(agents: AgentQuerySet, quiet_before: datetime) -> AgentQuerySet:
-    """Add ``key_used_at``, ``route_used_at``, ``signed_at`` and ``is_quiet``.
+    """Add ``key_used_at``, ``route_used_at``, ``signed_at``, ``has_key`` and ``is_quiet``.
 
     The three times are those of its last calls by an API key, a public route and a signature, None for never.
+    ``has_key`` is whether it has any of these that is not revoked.
     An authenticated call, also a poll, records the use of its key at most once a minute. So these times are at most a
     minute late.
     """
@@ -63,6 +64,7 @@ def with_signs(agents: AgentQuerySet, quiet_before: datetime) -> AgentQuerySet:
         key_used_at=Subquery(keys),
         route_used_at=Subquery(routes),
         signed_at=Subquery(signing),
+        has_key=_has_key(),
         is_quiet=Case(When(_is_quiet(quiet_before), then=Value(True)), default=Value(False)),
     )
 
@@ -144,6 +146,12 @@ def _oldest_waiting() -> Subquery:
 def _is_unserved(before: datetime) -> Q:
     late = Task.objects.leasable().filter(recipient=OuterRef("pk"), queued_at__lte=before)
     return Q(paused_at=None) & Q(Exists(late))
+
+
+def _has_key() -> Q:
+    keys, routes, signing = _credentials()
+    live = (keys.filter(revoked_at=None), routes.filter(revoked_at=None), signing.filter(retired_at=None))
+    return Q(Exists(live[0])) | Q(Exists(live[1])) | Q(Exists(live[2]))
 
 
 def _is_quiet(before: datetime) -> Q:

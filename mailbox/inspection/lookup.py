@@ -116,6 +116,12 @@ def delivery(delivery_id: UUID) -> PushDelivery | None:
     return PushDelivery.objects.with_last_attempt().filter(delivery_id=delivery_id).first()
 
 
+def given_up(delivery_ids: Collection[UUID]) -> Sequence[PushDelivery]:
+    """Return the callbacks of these ids that were given up, newest first, each with its last attempt."""
+    found = PushDelivery.objects.given_up().filter(delivery_id__in=delivery_ids)
+    return list(found.with_last_attempt().defer("body").order_by("-pk"))
+
+
 def task_of_lease(lease_id: UUID) -> UUID | None:
     """Return the id of a lease's task; None without one.
 

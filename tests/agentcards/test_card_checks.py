@@ -33,12 +33,12 @@ def test_a_good_card_passes(agent):
 @pytest.mark.parametrize(
     ("changes", "words", "problem"),
     [
-        ({"description": " "}, "The card describes the agent", "no description"),
-        ({"tool_permissions": []}, "The card lists a skill", "register tools"),
-        ({"tool_permissions": ["corvid_search", "gone"]}, "Every tool the agent may use is registered", "gone"),
-        ({"skill_bundles": [""]}, "The agent's profile is valid", "skill_bundles"),
-        ({"remote_url": "http://10.0.0.7/agent"}, "The hub may call the agent's URL", "10.0.0.7"),
-        ({"remote_url": "https://:secret@10.0.0.7"}, "The hub may call the agent's URL", "10.0.0.7"),
+        ({"description": " "}, "Description", "No description"),
+        ({"tool_permissions": []}, "Skills", "Register or allow tools"),
+        ({"tool_permissions": ["corvid_search", "gone"]}, "All allowed tools are registered", "gone"),
+        ({"skill_bundles": [""]}, "Profile valid", "skill_bundles"),
+        ({"remote_url": "http://10.0.0.7/agent"}, "Remote URL allowed", "10.0.0.7"),
+        ({"remote_url": "https://:secret@10.0.0.7"}, "Remote URL allowed", "10.0.0.7"),
     ],
 )
 def test_each_problem_is_named(agent, changes, words, problem):
@@ -49,10 +49,24 @@ def test_each_problem_is_named(agent, changes, words, problem):
     assert "secret" not in found[words]
 
 
+def test_what_stops_nobody_is_a_note(agent, settings):
+    settings.PUBLIC_URL = "http://127.0.0.1:8000"
+    AgentProfile.objects.filter(agent=agent).update(description="", tool_permissions=["gone"])
+    found = checks_of(AgentProfile.of(agent), build_agent_card_for_agent(agent), [])
+
+    wrong = {check.words: check.is_note for check in found if not check.passed}
+    assert wrong == {
+        "Description": True,
+        "Skills": True,
+        "All allowed tools are registered": False,
+        "Public URL reachable over HTTPS": True,
+    }
+
+
 def test_a_skill_without_a_description_is_named(agent):
     factories.tool("corvid_mute", is_default=True)
 
-    assert problems(agent) == {"Every skill has a description": "These tools have no description: corvid_mute"}
+    assert problems(agent) == {"All skills have a description": "No description: corvid_mute"}
 
 
 @pytest.mark.parametrize(
@@ -61,7 +75,7 @@ def test_a_skill_without_a_description_is_named(agent):
 def test_a_url_that_others_cannot_reach_is_a_problem(agent, settings, url, problem):
     settings.PUBLIC_URL = url
 
-    assert problem in problems(agent)["Others can reach the card's URL"]
+    assert problem in problems(agent)["Public URL reachable over HTTPS"]
 
 
 def test_the_cards_of_an_agent_s_jobs_are_checked_too(agent):
@@ -75,4 +89,4 @@ def test_the_cards_of_an_agent_s_jobs_are_checked_too(agent):
 
     found = problems(agent, *AgentCard.objects.of_agent(agent))
 
-    assert found == {"The card of job j2 is complete": "It has no: description, description of s"}
+    assert found == {"Card of job j2 complete": "Missing: description, description of s"}

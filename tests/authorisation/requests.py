@@ -162,7 +162,8 @@ FORMS: dict[str, Body] = {
     "/ops/agents/<name>/open/": _form(),
     "/ops/agents/<name>/close/": _form(),
     "/ops/scheduler/run-once/": _form(),
-    "/ops/deliveries/<delivery_id>/": _form(),
+    "/ops/deliveries/<delivery_id>/": _form(seen="disabled 0"),
+    "/ops/deliveries/resend/": lambda world: _form(delivery=str(world.delivery.delivery_id))(world),
     "/ops/idempotency/<number>/": lambda world: _form(seen=world.entry.source_task_id)(world),
     "/ops/repairs/": lambda world: {
         "verb": "requeue",

@@ -1,6 +1,6 @@
 (() => {
   let last;
-  const boxes = form => [...form.querySelectorAll('[name=lease]')];
+  const boxes = form => [...form.querySelectorAll('[name=lease], [name=delivery]')];
   const tell = form => {
     const found = boxes(form), count = found.filter(box => box.checked).length, all = form.querySelector('[data-pick-all]');
     form.querySelector('[data-picked]').textContent = `${count} selected`;

@@ -194,13 +194,13 @@ def log(row: PushDelivery, number: int, outcome: CallbackOutcome, now: datetime)
     PushAttempt.objects.update_or_create(delivery=row, number=number, defaults=fields)
 
 
-def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
+def resend(caller: Caller, delivery_id: UUID, *, reason: str, only_given_up: bool = False) -> PushDelivery:
     """Make a callback due now, with all of its attempts again. Needs ``a2a.push.resend``, which operators hold.
 
-    An event of a webhook enables its webhook again. Raises `InvalidRequestError` for a blank reason, a capability
-    error, `UnknownDeliveryError`. Raises `InvalidRequestError` for an event that arrived, since later events may have
-    arrived too, and for an event of a deleted webhook. Locks the webhook, then the callback; journals
-    ``push_resent`` with the reason.
+    With ``only_given_up`` a callback in another state raises `InvalidRequestError`. An event of a webhook enables its
+    webhook again. Raises `InvalidRequestError` for a blank reason, a capability error, `UnknownDeliveryError`. Raises
+    `InvalidRequestError` for an event that arrived, since later events may have arrived too, and for an event of a
+    deleted webhook. Locks the webhook, then the callback; journals ``push_resent`` with the reason.
     """
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
@@ -211,6 +211,8 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str) -> PushDelivery:
         row = found.select_for_update().first()
         if row is None:
             raise UnknownDeliveryError(f"No callback has the id {delivery_id}.", delivery_id=delivery_id)
+        if only_given_up and row.state != PushDelivery.State.DISABLED:
+            raise InvalidRequestError({"delivery_id": "it is not given up"})
         row.state, row.next_attempt_at, row.forgiven = (
             _pending_again(row, config, journal.now),
             journal.now,

@@ -129,6 +129,25 @@ def retry_stale(caller: Caller, policy: RetryPolicy) -> RetryReport:
     return report
 
 
+def foresee(caller: Caller, policy: RetryPolicy) -> RetryReport:
+    """Report what a pass within ``policy`` would do by a person who may requeue every lease. Changes nothing.
+
+    It needs no capability, because it only reads: it has the leases that the caller may see. Raises
+    `InvalidRequestError`.
+    """
+    policy.check()
+    now = timezone.now()
+    report = RetryReport(policy=policy)
+    for lease in _candidates(caller, policy, now):
+        report.considered += 1
+        reason = decide(lease, policy, now=now, requeued=len(report.would_requeue))
+        if reason is None:
+            report.would_requeue.append(lease)
+        else:
+            report.skipped.append(Skipped(lease=lease, reason=reason, age=now - lease.leased_at))
+    return report
+
+
 def decide(lease: Lease, policy: RetryPolicy, *, now: datetime, requeued: int) -> SkipReason | None:
     """Return why this live lease must not be requeued; None if it may be.
 

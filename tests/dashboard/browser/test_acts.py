@@ -56,7 +56,7 @@ def test_a_retry_pass_is_run_from_its_dialog(browse, alice, bob):
     page.wait_for_selector("dialog[open] form")
     page.fill("dialog [name=reason]", "bob is gone")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Looked at 0 leases")
+    page.wait_for_selector("text=Scanned 0 leases")
 
     assert len(factories.journal(Kind.AUTO_RETRY_SCAN)) == 1
 

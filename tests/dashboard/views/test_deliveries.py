@@ -1,24 +1,31 @@
 from __future__ import annotations
 
 import json
+import re
+from html import unescape
 from uuid import uuid4
 
 import pytest
 
+from dashboard.wording import delivery_problem
 from mailbox.background.courier import Courier
+from mailbox.gate.callers import Role
 from mailbox.models import PushConfig, PushDelivery
-from mailbox.verbs.life import callbacks, results, updates, webhooks
+from mailbox.verbs.life import callbacks, resending, results, updates, webhooks
 from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.verbs.life.hands import Hands
 from mailbox.words import redaction, tokens
 from mailbox.words.conversation import Update
+from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories
+from tests.support.markup import squeezed
 from tests.support.webhook_rounds import leased, webhook
 
 pytestmark = pytest.mark.django_db
 
+MANY = "/ops/deliveries/resend/"
 HOOK = "https://hooks.example.org/done?token=t0psecret"
 
 
@@ -56,8 +63,8 @@ def test_the_list_shows_the_outcome_of_each_callback(ana, alice, bob):
     assert disabled.state == "disabled"
     assert "Given up" in text
     assert "503" in text
-    assert "the receiver answered 503: busy" in text
-    assert "not tried yet" in text
+    assert "HTTP 503: busy" in text
+    assert "none yet" in text
     assert str(disabled.task_uuid) in text
 
 
@@ -136,15 +143,102 @@ def test_a_resend_without_a_reason_is_refused(ana, alice, bob):
     assert factories.journal(Kind.PUSH_RESENT) == []
 
 
-def test_a_pending_callback_is_not_resent(ana, ben, alice, bob):
+def test_a_callback_that_another_person_sent_again_needs_a_second_look(ana, ben, alice, bob):
     delivery = given_up(alice, bob)
     late = {**fields_of(ben.get(path(delivery))), "reason": "receiver mended"}
     ana.post(path(delivery), {**fields_of(ana.get(path(delivery))), "reason": "receiver mended"})
 
     assert ben.post(path(delivery), late).status_code == 409
-    assert "on its way" in ben.get(path(delivery)).text
-    assert "<button" not in ben.get(path(delivery), headers={"hx-request": "true"}).text
+    assert "Try now" in ben.get(path(delivery)).text
     assert len(factories.journal(Kind.PUSH_RESENT)) == 1
+
+
+def test_a_pending_callback_is_tried_now(ana, alice, bob):
+    delivery = attempted(pending_callback(alice, bob), *[CallbackOutcome(status=503)] * 4)
+    listing = squeezed(ana.get("/ops/deliveries/").text)
+    page = ana.get(path(delivery))
+
+    response = ana.post(path(delivery), {**fields_of(page), "reason": "receiver mended"}, follow=True)
+
+    assert "Try now" in listing
+    assert "next automatic attempt:" in page.text
+    assert "Sending now." in response.text
+    assert callbacks.claim_due(limit=1) != []
+
+
+def test_selected_failed_callbacks_are_sent_again_with_one_reason_and_a_receipt(ana, alice, bob):
+    failed, other = given_up(alice, bob), given_up(alice, bob)
+    left = given_up(alice, bob)
+    form = ana.get(MANY, {"delivery": [failed.delivery_id, other.delivery_id]})
+    sent = {**fields_of(form), "delivery": [failed.delivery_id, other.delivery_id], "reason": "receiver mended"}
+
+    response = ana.post(MANY, sent, follow=True)
+    (receipt,) = map(unescape, re.findall(r'href="(/ops/audit/[^"]+)">Receipt', response.text))
+
+    assert "<b>2</b> failed callbacks" in form.text
+    assert "2 sent again" in response.text
+    assert len(ana.get(receipt).context["page"].items) == 2
+    assert {event.fields["reason"] for event in factories.journal(Kind.PUSH_RESENT)} == {"receiver mended"}
+    left.refresh_from_db()
+    assert left.state == "disabled"
+
+
+def test_all_failed_callbacks_of_a_query_are_sent_again(ana, alice, bob, monkeypatch):
+    monkeypatch.setattr("mailbox.verbs.life.resending.CAP", 2)
+    for _ in range(3):
+        given_up(alice, bob)
+    pending_callback(alice, bob)
+
+    form = ana.get(MANY, {"everything": "1", "q": "sender:alice"})
+
+    assert form.text.count('name="delivery"') == 2
+    assert "Select at least one" in ana.get(MANY, {"everything": "1", "q": "sender:bob"}).text
+    assert ana.get(MANY, {"everything": "1", "q": "nonsense:1"}).status_code == 400
+    assert ana.get(MANY, {"delivery": "7"}).status_code == 400
+
+
+def test_a_callback_that_arrived_meanwhile_is_left_alone(ana, alice, bob):
+    failed, other = given_up(alice, bob), given_up(alice, bob)
+    ids = [failed.delivery_id, other.delivery_id]
+    callbacks.resend(factories.person("olga", Role.OPERATOR), other.delivery_id, reason="mended")
+
+    done = resending.resend_given_up(factories.person("otto", Role.OPERATOR), ids, reason="mended")
+
+    assert (done.sent, done.left) == ([failed.delivery_id], [other.delivery_id])
+
+
+def test_callbacks_without_a_reason_or_beyond_the_limit_are_not_sent_again(ana, alice, bob):
+    failed = given_up(alice, bob)
+    otto = factories.person("otto", Role.OPERATOR)
+
+    with pytest.raises(InvalidRequestError):
+        resending.resend_given_up(otto, [failed.delivery_id], reason=" ")
+    with pytest.raises(InvalidRequestError):
+        resending.resend_given_up(otto, [uuid4() for _ in range(resending.CAP + 1)], reason="mended")
+    with pytest.raises(CapabilityMissingError):
+        resending.resend_given_up(factories.person("vera", Role.VIEWER), [failed.delivery_id], reason="mended")
+    sent = {**fields_of(ana.get(MANY, {"delivery": failed.delivery_id})), "delivery": failed.delivery_id}
+    assert ana.post(MANY, {**sent, "reason": ""}).status_code == 422
+    assert factories.journal(Kind.PUSH_RESENT) == []
+
+
+@pytest.mark.parametrize(
+    ("problem", "status", "words"),
+    [
+        (f"no answer from {HOOK}: [Errno 111] Connection refused", None, "Connection refused"),
+        (f"A2A: no answer from {HOOK}: [Errno 111] Connection refused", None, "Connection refused"),
+        (f"no answer from {HOOK} within 10 s", None, "No answer within 10 s"),
+        ("the receiver answered 503: busy", 503, "HTTP 503: busy"),
+        ("", 204, "HTTP 204"),
+        (
+            "its secret was encrypted under another SECRET_KEY",
+            None,
+            "Its secret was encrypted under another SECRET_KEY",
+        ),
+    ],
+)
+def test_the_problem_of_an_attempt_is_told_in_words(problem, status, words):
+    assert delivery_problem.in_words(problem, status) == words
 
 
 def test_an_unknown_callback_has_no_page(ana):
@@ -156,6 +250,7 @@ def test_a_viewer_sees_which_capability_a_resend_needs(vic, alice, bob):
 
     assert "needs capability a2a.push.resend" in vic.get("/ops/deliveries/").text
     assert "needs capability a2a.push.resend" in vic.get(path(delivery)).text
+    assert 'name="reason"' not in vic.get(path(delivery)).text
 
 
 @pytest.fixture

@@ -150,7 +150,7 @@ def test_a_result_replaced_since_the_form_opened_is_not_dropped(ana, alice, bob)
     response = ana.post(path(entry), form)
 
     assert response.status_code == 409
-    assert "this is not what you looked at" in response.text
+    assert "this changed after you opened the form" in response.text
     assert str(newer) in response.text
     assert 'value="prices changed"' in response.text
     assert ReplayEntry.objects.exists()
@@ -203,3 +203,14 @@ def test_a_dialog_returns_to_the_page_of_this_hub_that_opened_it(ana, alice, bob
     headers = {"hx-request": "true", "hx-current-url": opened_on, "hx-current-url-uri-autoencoded": encoded}
 
     assert ana.post(path(entry), typed, headers=headers)["HX-Redirect"] == back
+
+
+def test_a_cached_result_has_a_page_for_all_who_may_see(vic, ana, alice, bob):
+    entry = cached(alice, bob)
+
+    seen, acting = vic.get(path(entry)).text, ana.get(path(entry)).text
+
+    assert "<h1>Cached result" in seen
+    assert "Cached content" in seen
+    assert 'name="reason"' not in seen
+    assert '<details class="acting" id="dropping">' in acting

@@ -58,9 +58,9 @@ def test_an_admin_opens_and_closes_an_agent_with_reasons(ada, agent):
     closed = ada.post(f"{BOB}close/", form(ada, "close"), follow=True)
 
     assert "is open to anyone: callers need no key" in opened.text
-    assert "Close it…" in opened.text
+    assert "Require a key…" in opened.text
     assert "is closed: every caller needs a key" in closed.text
-    assert "Open it to anyone…" in closed.text
+    assert "Open to anyone…" in closed.text
     assert (was_open, openness.is_open(agent)) == (True, False)
     for kind in (Kind.AGENT_OPENED, Kind.AGENT_CLOSED):
         (event,) = factories.journal(kind)

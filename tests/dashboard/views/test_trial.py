@@ -65,7 +65,7 @@ def test_a_trial_posted_twice_sends_one_task(ana, bob):
 def test_a_viewer_is_told_what_a_trial_needs(vic, bob):
     text = squeezed(vic.get(PATH).text)
 
-    assert "Send task: needs capability a2a.send" in text
+    assert 'Send a test task</dt> <dd class="mut">needs capability a2a.send' in text
 
 
 def test_an_agent_of_the_hub_has_no_trial(ana, bob):
