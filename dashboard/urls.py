@@ -3,6 +3,7 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.views import (
+    access,
     agent,
     agents,
     audit,
@@ -74,6 +75,7 @@ urlpatterns = [
     path("deliveries.<slug:form>", deliveries.DeliveryList.as_view(), name="deliveries-twin"),
     path("deliveries/resend/", deliveries.ResendMany.as_view(), name="resend-many"),
     path("deliveries/<uuid:delivery_id>/", deliveries.Resend.as_view(), name="delivery"),
+    path("access/", access.AccessPage.as_view(), name="access"),
     path("idempotency/", idempotency.ReplayList.as_view(), name="idempotency"),
     path("idempotency.<slug:form>", idempotency.ReplayList.as_view(), name="idempotency-twin"),
     path("idempotency/<slug:number>/", idempotency.Drop.as_view(), name="cached-result"),

@@ -45,6 +45,7 @@ PLACES = (
     Place("results", "Results", counts="delivery=pending"),
     Place("failures", "Failures", "f"),
     Place("agents", "Agents", "a", counts="state=paused"),
+    Place("access", "Access"),
     Place("idempotency", "Idempotency"),
     Place("scheduler", "Scheduler"),
     Place("deliveries", "Deliveries", counts="state=disabled"),

@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+
+from dashboard.base.page import DashboardView
+from dashboard.forms import choices
+from mailbox.database.paging import Page
+from mailbox.gate import actions
+from mailbox.gate.callers import Role
+from mailbox.gate.capabilities import ROLE_ACTIONS
+from mailbox.inspection import permissions
+from mailbox.inspection.permissions import Validity
+from mailbox.models import ApiKey, CapabilityGrant
+
+ROWS, TARGETS_SHOWN = 50, 3
+TABS = (("agents", "Agents"), ("grants", "Grants"), ("keys", "API keys"), ("people", "Roles"))
+
+
+class AccessPage(DashboardView):
+    """Who may do what: agents and their capabilities, grants, API keys, and the roles of people. It only reads.
+
+    Keys are shown to those who may manage them.
+    """
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        asked = request.GET
+        tab = choices.one_of("show", asked.get("show"), [name for name, _ in TABS], TABS[0][0])
+        validity = Validity(choices.one_of("state", asked.get("state"), list(Validity), Validity.LIVE))
+        named = asked.get("agent", "").strip()[:200]
+        context: dict[str, Any] = {
+            "tabs": TABS,
+            "chosen": tab,
+            "named": named,
+            "state": validity,
+            "states": list(Validity),
+            "may_manage": self.holds(actions.GRANT),
+            "needs": actions.GRANT,
+            "is_filtered": bool(named) or validity is not Validity.LIVE,
+        }
+        match tab:
+            case "people":
+                context["roles"] = _roles()
+            case "agents":
+                page: Page[Any] = permissions.matrix(named, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                rows = permissions.capabilities_of(page.items, self.now)
+                context |= {"page": page, "verbs": permissions.VERBS, "rows": [_cells(row) for row in rows]}
+            case "grants":
+                page = permissions.grants(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                context |= {"page": page, "grants": [(grant, self._state(grant)) for grant in page.items]}
+            case "keys" if context["may_manage"]:
+                page = permissions.keys(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                context |= {"page": page, "keys": [(key, self._state(key)) for key in page.items]}
+        return self.page("ops/access.html", context)
+
+    def _state(self, row: CapabilityGrant | ApiKey) -> str:
+        if row.revoked_at is not None:
+            return "revoked"
+        if row.expires_at is not None and row.expires_at < self.now:
+            return "plan_expired"
+        if isinstance(row, CapabilityGrant) and row.max_uses is not None and row.uses >= row.max_uses:
+            return "used_up"
+        return "live"
+
+
+def _cells(row: permissions.Capabilities) -> tuple[Any, list[Any]]:
+    """Return the agent with one cell for each verb: the first targets, and the number of further ones."""
+    cells = []
+    for verb in permissions.VERBS:
+        targets = sorted({grant.action.removeprefix(verb).removeprefix(".") for grant in row.grants[verb]})
+        scoped = any(grant.pins for grant in row.grants[verb])
+        cells.append((targets[:TARGETS_SHOWN], max(0, len(targets) - TARGETS_SHOWN), bool(targets), scoped))
+    return row.agent, cells
+
+
+def _roles() -> list[tuple[str, list[bool]]]:
+    """Return each action of people with the roles that hold it, in the order of `Role`."""
+    every = sorted({action for held in ROLE_ACTIONS.values() for action in held})
+    return [(action, [action in ROLE_ACTIONS[role] for role in Role]) for action in every]
