@@ -63,6 +63,7 @@ def test_a_calm_hub(take):
     take("agents", "agents/")
     take("agent", "agents/hotels@local/")
     take("failures", "failures/")
+    take("pause", "agents/hotels@local/", lambda page: page.click("#pausing summary"))
     hub.on_show()
     take(
         "official-card",
@@ -73,6 +74,8 @@ def test_a_calm_hub(take):
     )
     take("close-agent", "agents/hotels@local/close/", person="ada", role=Role.ADMIN)
     take("open-agent", "agents/flights@local/open/", person="ada", role=Role.ADMIN)
+    for tab in ("agents", "grants", "keys", "people"):
+        take(f"access-{tab}", f"access/?show={tab}", person="ada", role=Role.ADMIN)
     take("send", "send/")
     take(
         "menu",
@@ -144,6 +147,7 @@ def test_repairs(take):
     take("audit-event", f"audit/{run.pk}/")
     take("idempotency", "idempotency/")
     take("deliveries", "deliveries/")
+    take("resend-many", "deliveries/resend/?everything=1")
 
 
 def test_a_task_after_three_attempts(take):
