@@ -126,9 +126,9 @@ def test_an_agent_page_shows_the_status_of_each_peer(ana, bob):
 def test_an_agent_page_and_its_refresh_need_few_queries(ana, alice, bob, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
-    with django_assert_max_num_queries(34):
+    with django_assert_max_num_queries(36):
         ana.get(BOB)
-    with django_assert_max_num_queries(20):
+    with django_assert_max_num_queries(22):
         ana.get(BOB, headers={"HX-Request": "true"})
 
 
