@@ -183,7 +183,9 @@ def test_trees(take):
     root = hub.tree_of_six()
     booking = next(one.task.uuid for one in trees.members(root.uuid, limit=9) if one.opening == "Book hotel")
 
+    take("trees", "trees/")
     take("tree-of-6", f"trees/{root.uuid}/")
+    take("tree-zoomed", f"trees/{root.uuid}/?from=60000&to=240000")
     take("tree-focused", f"trees/{root.uuid}/?focus={booking}&q=flights")
 
 
@@ -198,6 +200,7 @@ def test_without_scripts_and_without_a_session(take, browse):
     hub.on_fire()
     User.objects.create_superuser("root")
     take("admin", reverse("admin:mailbox_auditevent_changelist"), person="root", role=Role.ADMIN)
+    take("admin-index", reverse("admin:index"), person="root", role=Role.ADMIN)
 
     for width in WIDTHS:
         page = browse("ana", width=width, scripts=False)
