@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, Q, QuerySet, Sum
+from django.db.models import Count, Max, QuerySet, Sum
 from django.db.models.functions import TruncHour, TruncMinute
 
 from mailbox.inspection.series import COUNTED
@@ -88,13 +88,16 @@ def read(span: Span, party: int | None = None) -> list[Slot]:
     are left out.
     """
     found = span.empty()
-    rolled = RollUp.objects.filter(Q(agent=party) | Q(is_open=True) if party is None else Q(agent=party))
-    rolled = rolled.filter(minute__gte=span.start).order_by()
-    for minute, arrivals, ok, partial, error in _counts(rolled, span):
+    # Compacted rows of minutes that are not rolled up yet. They have an index of their own, so they are a union's part.
+    besides = [RollUp.objects.filter(is_open=True)] if party is None else []
+    rolled = [one.filter(minute__gte=span.start).order_by() for one in (RollUp.objects.filter(agent=party), *besides)]
+    first, *parts = (_counts(one, span) for one in rolled)
+    for minute, arrivals, ok, partial, error in first.union(*parts, all=True):
         _add(found, span, minute, arrivals=arrivals, ok=ok, partial=partial, error=error)
     if span.step >= HOUR:
-        rolled = rolled.filter(minute__minute__in=SAMPLED_EVERY)
-    for minute, waits, runs in rolled.values_list("minute", "waits", "runs"):
+        rolled = [one.filter(minute__minute__in=SAMPLED_EVERY) for one in rolled]
+    first, *parts = (one.values_list("minute", "waits", "runs") for one in rolled)
+    for minute, waits, runs in first.union(*parts, all=True):
         if slot := _at(found, span, minute):
             slot.waits += Latencies(waits)
             slot.runs += Latencies(runs)
@@ -119,14 +122,13 @@ def marks(start: datetime, now: datetime, agent: str | None = None) -> list[Audi
     return [event for event in found if agent is None or f'"{agent}"' in event.data]
 
 
-def _counts(rolled: QuerySet[RollUp], span: Span) -> Iterable[tuple[Any, ...]]:
+def _counts(rolled: QuerySet[RollUp], span: Span) -> Any:
     names = ("queued_in", "ok", "partial", "error")
     if span.step < HOUR:
         return rolled.values_list("minute", *names)
     hours: Any = rolled.annotate(hour=TruncHour("minute", tzinfo=UTC)).values("hour")
     sums = {f"all_{name}": Sum(name) for name in names}
-    found: Iterable[tuple[Any, ...]] = hours.annotate(**sums).values_list("hour", *sums)
-    return found
+    return hours.annotate(**sums).values_list("hour", *sums)
 
 
 def _live_arrivals(start: datetime, party: int | None) -> Iterable[tuple[datetime, int]]:

@@ -38,7 +38,7 @@ def test_every_health_check_has_a_status_and_a_finding(vic):
 
     seen = page.context["seen"]
     assert page.status_code == 200
-    assert len(seen.checks) == (20 if connection.vendor == "postgresql" else 19)
+    assert len(seen.checks) == 19
     assert all(one.saw and one.word in HealthStatus for one in seen.checks)
 
 
