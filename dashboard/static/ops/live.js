@@ -54,7 +54,8 @@
   const put = (next, before) => { before.replaceWith(document.adoptNode(next)); htmx.process(next); document.dispatchEvent(new Event('live:put')); };
   const endedIn = (was, now, ends) => {
     const keys = [...was.keys()], last = keys.findLastIndex(key => now.has(key));
-    return keys.filter((key, index) => !now.has(key) && (ends || index < last || now.size < was.size));
+    const isInOrder = `${keys.filter(key => now.has(key))}` === `${[...now.keys()].filter(key => was.has(key))}`;
+    return keys.filter((key, index) => !now.has(key) && (ends || (isInOrder && index < last) || now.size < was.size));
   };
   const say = (holding, changed, added) => {
     const told = [changed && `${changed} row${changed > 1 ? 's' : ''} changed`, added && `+${added} new`];
