@@ -13,7 +13,7 @@ EQUAL, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Line:
+class DiffLine:
     """A line of the difference. ``sign`` is one of the four signs of this module."""
 
     sign: str
@@ -27,7 +27,7 @@ class Difference:
     ``lines`` is empty if the compared lines are equal.
     """
 
-    lines: Sequence[Line]
+    lines: Sequence[DiffLine]
     is_cut: bool
 
     @property
@@ -47,21 +47,21 @@ def compare(first: str, second: str) -> Difference:
     return Difference(lines=lines, is_cut=is_cut)
 
 
-def _lines(before: Sequence[str], after: Sequence[str]) -> Iterator[Line]:
+def _lines(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
     until = 0  # the lines of `before` that were told or left out so far
     for group in SequenceMatcher(None, before, after).get_grouped_opcodes(AROUND):
         if skipped := group[0][1] - until:
             yield _skipped(skipped)
         for tag, start, end, start_after, end_after in group:
             if tag == "equal":
-                yield from (Line(sign=EQUAL, text=text) for text in before[start:end])
+                yield from (DiffLine(sign=EQUAL, text=text) for text in before[start:end])
             else:
-                yield from (Line(sign=REMOVED, text=text) for text in before[start:end])
-                yield from (Line(sign=ADDED, text=text) for text in after[start_after:end_after])
+                yield from (DiffLine(sign=REMOVED, text=text) for text in before[start:end])
+                yield from (DiffLine(sign=ADDED, text=text) for text in after[start_after:end_after])
         until = group[-1][2]
     if until and (skipped := len(before) - until):
         yield _skipped(skipped)
 
 
-def _skipped(count: int) -> Line:
-    return Line(sign=LEFT_OUT, text=f"{count} equal line{'' if count == 1 else 's'}")
+def _skipped(count: int) -> DiffLine:
+    return DiffLine(sign=LEFT_OUT, text=f"{count} equal line{'' if count == 1 else 's'}")

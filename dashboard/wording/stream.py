@@ -23,7 +23,7 @@ TOLD_BY_NOTHING = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class StreamStep:
     """One step of the stream. Exactly one of the first four fields is set.
 
     ``act`` is the journal row that ended the attempt, None if it was not read.
@@ -44,21 +44,21 @@ class Entry:
 
 def entries(
     talk: Talk, made: ArtifactList, attempts: Sequence[AttemptTiming], acts: Sequence[JournalLine], *, is_back: bool
-) -> list[Entry]:
+) -> list[StreamStep]:
     """Return the steps, oldest first. Where messages are left out, the attempts of their time are left out too.
 
     ``is_back`` is whether newer messages are left out. Artifacts then stand on the newest page alone.
     """
     since = talk.sayings[0].at if talk.sayings and talk.earlier else None
     until = talk.sayings[-1].at if talk.sayings and is_back else None
-    found = [Entry(at=one.at, said=one) for one in talk.sayings]
+    found = [StreamStep(at=one.at, said=one) for one in talk.sayings]
     found += [
         step
         for step in _attempts(attempts, acts)
         if (since is None or step.at >= since) and (until is None or step.at <= until)
     ]
     if not is_back:
-        found += [Entry(at=one.artifact.since, made=one) for one in made.shown]
+        found += [StreamStep(at=one.artifact.since, made=one) for one in made.shown]
     return sorted(found, key=lambda step: (step.at, step.rank))
 
 
@@ -68,9 +68,9 @@ def quoted(acts: Sequence[JournalLine], talk: Talk) -> list[JournalLine]:
     return [replace(act, reason=act.reason or texts.get(act.event.seq, "")) for act in acts]
 
 
-def _attempts(attempts: Sequence[AttemptTiming], acts: Sequence[JournalLine]) -> Iterator[Entry]:
+def _attempts(attempts: Sequence[AttemptTiming], acts: Sequence[JournalLine]) -> Iterator[StreamStep]:
     ends = {act.event.at: act for act in acts if act.is_life and act.reason}
     for one in attempts:
-        yield Entry(at=one.lease.leased_at, began=one)
+        yield StreamStep(at=one.lease.leased_at, began=one)
         if one.lease.ended_at and one.lease.end in TOLD_BY_NOTHING:
-            yield Entry(at=one.lease.ended_at, ended=one, act=ends.get(one.lease.ended_at))
+            yield StreamStep(at=one.lease.ended_at, ended=one, act=ends.get(one.lease.ended_at))
