@@ -202,6 +202,16 @@ def test_tasks_finished_in_a_span_of_time_are_found_by_roll_ups(at):
     assert re.search("roll_?up", plan_of(search.tasks(text, at).order_by("-pk")[:51]))
 
 
+def test_events_of_a_span_of_time_are_found_by_roll_ups(at):
+    since = (at.now - timedelta(days=1)).replace(second=0, microsecond=0)
+    span = f"at:{since:%Y-%m-%dT%H:%MZ}..{since + 10 * MINUTE:%Y-%m-%dT%H:%MZ}"
+    expected = AuditEvent.objects.filter(at__gte=since, at__lt=since + 10 * MINUTE)
+
+    assert set(search.events(span, at)) == set(expected)
+    assert len(expected) == 20
+    assert re.search("roll_?up", plan_of(search.events(span, at).order_by("-pk")[:51]))
+
+
 @pytest.mark.parametrize("text", ["age:>1d", "age:<1h", "-age:<1h", "from:nobody@local", "-from:nobody@local"])
 def test_bounds_and_unknown_names_keep_the_results_right(at, text):
     found = set(search.tasks(text, at).values_list("pk", flat=True))
