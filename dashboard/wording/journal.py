@@ -46,9 +46,10 @@ ACT = {
     Kind.PERSON_SIGN_IN_FAILED: "sign-in failed",
     Kind.PERSON_LOCKED_OUT: "sign-in locked",
 }
-NAMES: Mapping[str, str] = {kind: ACT.get(kind, kind.removeprefix("a2a_").replace("_", " ")) for kind in Kind} | {
-    Kind.REPAIR_APPLIED: "repaired",
-    Kind.REPAIR_REFUSED: "repair refused",
+NAMES: Mapping[str, str] = {
+    **{str(kind): ACT.get(kind, kind.removeprefix("a2a_").replace("_", " ")) for kind in Kind},
+    str(Kind.REPAIR_APPLIED): "repaired",
+    str(Kind.REPAIR_REFUSED): "repair refused",
 }
 PLAN_KINDS = (Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED)
 REPAIR_NAMES = {"requeue": "requeue", "auto_requeue": "requeue", "force_error": "force error"}
