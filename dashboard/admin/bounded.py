@@ -212,14 +212,14 @@ class Between(admin.ListFilter):
 
     def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
         super().__init__(request, params, model, model_admin)
-        for name in self.expected_parameters():
+        for name, _ in self.ends:
             if name in params:
                 self.used_parameters[name] = params.pop(name)[-1]
 
     def has_output(self) -> bool:
         return True
 
-    def expected_parameters(self) -> list[str]:
+    def expected_parameters(self) -> list[str | None]:
         return [name for name, _ in self.ends]
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
@@ -229,7 +229,7 @@ class Between(admin.ListFilter):
         yield {"others": others, "ends": ends}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
-        start, end = (self._moment(name) for name in self.expected_parameters())
+        start, end = (self._moment(name) for name, _ in self.ends)
         if start is None and end is None:
             return queryset
         return queryset.filter(during(self.field, start or datetime(2000, 1, 1, tzinfo=UTC), end, self.mark))

@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString
 
 from dashboard.templatetags.ops import as_id
 from dashboard.wording import journal
-from mailbox.models import AuditEvent
 
 
 def id_of(path: str, title: str) -> Callable[[Any], SafeString | str]:
@@ -30,7 +29,7 @@ def id_of(path: str, title: str) -> Callable[[Any], SafeString | str]:
 
 
 @admin.display(description="reason")
-def reason(event: AuditEvent) -> str:
+def reason(event: Any) -> str:
     return journal.in_words(event).reason
 
 

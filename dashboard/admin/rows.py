@@ -136,11 +136,10 @@ class AuditEventAdmin(SearchedAdmin):
             raise PermissionDenied
         try:
             found = self.get_changelist_instance(request).get_queryset(request)
-            problem = getattr(request, _PROBLEM, "")
+            if problem := getattr(request, _PROBLEM, ""):
+                raise InvalidRequestError({"q": problem})
         except InvalidRequestError as refusal:
-            problem = problem_of(refusal)
-        if problem:
-            return HttpResponse(f"{problem}\n", status=400, content_type="text/plain; charset=utf-8")
+            return HttpResponse(f"{problem_of(refusal)}\n", status=400, content_type="text/plain; charset=utf-8")
         return export.stream(found, AuditList.columns, form, "audit")
 
 

@@ -59,7 +59,7 @@ class Examiner:
     def __init__(self):
         self._known_styles = set()
 
-    def look(self, page, path, *, like=None, in_the_dark=True):
+    def look(self, page, path, *, like=None, in_the_dark=True, narrow=NARROW):
         """Open a page in the light theme, check the rules and that it fits the window; return its elements' shape.
 
         Contrast is checked in a wide window, in both themes if ``in_the_dark``. All other rules are checked in a wide
@@ -71,9 +71,9 @@ class Examiner:
         if shape != like:
             assert violations(page, contrast=False) == [], (path, WIDE)
             self._contrast(page, path, in_the_dark)
-        fits(page, path)
+        fits(page, path, narrow)
         if shape != like:
-            assert violations(page, contrast=False) == [], (path, NARROW[-1])
+            assert violations(page, contrast=False) == [], (path, narrow[-1])
         return shape
 
     def _contrast(self, page, path, in_the_dark):
@@ -87,9 +87,9 @@ class Examiner:
         self._known_styles.update(unknown)
 
 
-def fits(page, path):
+def fits(page, path, narrow=NARROW):
     """Check that the open page needs no horizontal scrolling in windows of all widths."""
-    for width in (WIDE, *NARROW):
+    for width in (WIDE, *narrow):
         page.set_viewport_size({"width": width, "height": 900})
         assert page.evaluate(FITS), (path, width)
 
