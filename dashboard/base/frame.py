@@ -44,6 +44,7 @@ PLACES = (
     Place("trees", "Trees"),
     Place("results", "Results", counts="delivery=pending"),
     Place("failures", "Failures", "f"),
+    Place("map", "Map", "m"),
     Place("agents", "Agents", "a", counts="state=paused"),
     Place("access", "Access"),
     Place("idempotency", "Idempotency"),

@@ -13,7 +13,7 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.figures import charts, thresholds
+from dashboard.figures import thresholds
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import grouped
 from mailbox.inspection import backlogs, troubles
@@ -140,15 +140,15 @@ def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
         return
     found = troubles.error_shares(now)
     for share in found[:most]:
-        url = f"{reverse('ops:results')}?status=error&{charts.posted(share.since)}"
+        url = f"{reverse('ops:failures')}?range=1h"
         span = f"in the last {_span(floor(now) - share.since)}"
         text = f"{share.percent} % errors {span}: {grouped(share.errors)} of {_many(share.results, 'result')}"
         if share.agent:
-            url = f"{url}&q=to:{quote(share.agent)}"
+            url = f"{url}&agent={quote(share.agent)}"
         key = f"errors:{share.agent or 'hub'}"
         yield Decision(key=key, subject=share.agent or "Whole hub", text=text, url=url)
     if more := found[most:]:
-        url = f"{reverse('ops:results')}?status=error&{charts.posted(min(share.since for share in more))}"
+        url = f"{reverse('ops:failures')}?range=1h"
         yield _rest("errors", len(more), "with an error spike", url)
 
 

@@ -24,7 +24,7 @@ AGENTS_OFFERED, TASKS_SHOWN = 200, 20
 
 
 class FailureList(DashboardView):
-    """What fails: the failures of a time range, grouped by agent and message."""
+    """The failures of a time range, grouped by agent and message."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scale = failure_bars.range_named(request.GET.get("range"))

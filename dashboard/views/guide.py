@@ -134,6 +134,8 @@ KEYS = {
     "g o": "overview",
     "g l": "leases",
     "g t": "tasks",
+    "g f": "failures",
+    "g m": "map",
     "g a": "agents",
     "g u": "audit log",
     "g p": "repairs",

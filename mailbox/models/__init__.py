@@ -11,6 +11,7 @@ from mailbox.models.grant import CapabilityGrant
 from mailbox.models.last_pass import LastPass
 from mailbox.models.lease import Lease
 from mailbox.models.message import Message
+from mailbox.models.pair_count import PairCount
 from mailbox.models.peer import Peer
 from mailbox.models.public_route import PublicRoute
 from mailbox.models.push import PushAttempt, PushConfig, PushDelivery
@@ -38,6 +39,7 @@ __all__ = [
     "LastPass",
     "Lease",
     "Message",
+    "PairCount",
     "PairStock",
     "Peer",
     "PublicRoute",

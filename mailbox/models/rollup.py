@@ -169,6 +169,8 @@ class RollUpTurn(models.Model):
     replayed = models.PositiveBigIntegerField(default=0, db_default=0)
     waits = models.TextField(default="{}", db_default="{}")  # `Latencies`, as in the roll-ups
     runs = models.TextField(default="{}", db_default="{}")
+    paired_task = models.BigIntegerField(default=0, db_default=0)  # the task and the result up to which all pairs
+    paired_result = models.BigIntegerField(default=0, db_default=0)  # are counted
     filed_to = models.BigIntegerField(default=0, db_default=0)  # the result up to which all failures are filed
 
     def __str__(self) -> str:

@@ -64,6 +64,7 @@ def test_a_calm_hub(take):
     take("agent", "agents/hotels@local/")
     take("failures", "failures/")
     take("pause", "agents/hotels@local/", lambda page: page.click("#pausing summary"))
+    take("map", "map/")
     hub.on_show()
     take(
         "official-card",

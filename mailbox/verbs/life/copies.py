@@ -17,7 +17,7 @@ from mailbox.words.sealed import ERASED
 def envelope_of(task: Task, copy_id: UUID) -> TaskEnvelope:
     """Return the envelope of a copy of ``task``: its recipient, words, kind, metadata, parent and work timeout.
 
-    An idempotent copy keeps the key, because it is the same work: the recipient recognises it, and two copies of one
+    An idempotent copy keeps the key, because it is the same work. The recipient recognises it, and two copies of one
     key do the work once. Errors are never cached, so the copy is worked on. The copy has no deadline, conversation,
     callback or webhook: those are the sender's own.
 

@@ -15,7 +15,7 @@ from mailbox.models.rollup import SETTLES_AFTER
 from mailbox.words import fingerprints
 
 BATCH = 500  # failures that one transaction files
-MOST = 10_000  # failures that one pass files; after an upgrade the older ones follow, pass by pass
+MOST = 10_000  # failures that one pass files; after an upgrade the older failures follow, pass by pass
 
 
 def file_failures(now: datetime | None = None) -> int:

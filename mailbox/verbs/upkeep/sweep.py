@@ -10,7 +10,7 @@ from mailbox.gate import nonces
 from mailbox.gate.callers import Caller
 from mailbox.verbs.life import callbacks, expiry, replay, webhooks
 from mailbox.verbs.repairs import applying
-from mailbox.verbs.upkeep import compaction, depths, filing, old_rows, rollups, sealing
+from mailbox.verbs.upkeep import compaction, depths, filing, old_rows, pairs, rollups, sealing
 from mailbox.verbs.upkeep.compaction import Retention
 
 PLANS_FOR = 30.0  # seconds of each minute for applied plans
@@ -23,6 +23,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         "roll up minutes": rollups.roll,
         "file failures": filing.file_failures,
         "measure queues": depths.measure,
+        "count pairs": pairs.count_pairs,
         "keep tasks/send under its cap": lambda: compaction.cap_sent(
             caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP
         ),

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.inspection import backlogs, failures, gauges, search
+from mailbox.inspection import backlogs, gauges, search
 from mailbox.inspection.search import Moment
 from mailbox.models import Agent, AuditEvent, Failure, Lease, Result, Task
 from mailbox.models.failure import minute_of
@@ -92,14 +92,9 @@ def _fill(now):
         for task in tasks
         if task.resolved_at
     )
+    error = {"fingerprint": "c0ffee00c0ffee00", "outcome": "error"}
     Failure.objects.bulk_create(
-        Failure(
-            task=task,
-            agent_id=task.recipient_id,
-            fingerprint="c0ffee00c0ffee00",
-            outcome="error",
-            minute=minute_of(task.resolved_at),
-        )
+        Failure(task=task, agent_id=task.recipient_id, minute=minute_of(task.resolved_at), **error)
         for task in tasks
         if task.outcome == "error"
     )
@@ -261,14 +256,6 @@ def test_open_questions_are_counted_by_index(at):
 
 def test_the_oldest_open_question_is_found_by_index(at):
     assert_uses(backlogs.oldest_asking(), "task_questions_of", "mailbox_task")
-
-
-def test_a_range_of_failures_is_grouped_without_a_walk_through_a_large_table(at):
-    with CaptureQueriesContext(connection) as made:
-        found = failures.read(at.now - timedelta(days=1), slot=60 * MINUTE, agent=Agent.objects.last())
-
-    assert not found.is_behind
-    assert_no_walk(made)
 
 
 def _explained(sql):

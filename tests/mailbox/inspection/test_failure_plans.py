@@ -1,0 +1,36 @@
+"""Failures and pairs are read by index: nothing reads a whole table."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from mailbox.inspection import failures, pairs
+from mailbox.models import Agent
+from mailbox.verbs.upkeep import pairs as counting
+from tests.mailbox.inspection.test_list_plans import MINUTE, assert_no_walk, at  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_range_of_failures_is_grouped_without_a_walk_through_a_large_table(at):  # noqa: F811
+    with CaptureQueriesContext(connection) as made:
+        found = failures.read(at.now - timedelta(days=1), slot=60 * MINUTE, agent=Agent.objects.last())
+
+    assert not found.is_behind
+    assert_no_walk(made)
+
+
+@pytest.mark.parametrize("is_counted", [False, True])
+def test_pairs_are_read_without_a_walk_through_a_large_table(at, is_counted):  # noqa: F811
+    if is_counted:
+        counting.count_pairs(at.now)
+
+    with CaptureQueriesContext(connection) as made:
+        found = pairs.read(pairs.floor(at.now - timedelta(days=1), 60), span=60)
+
+    assert len(found.pairs) >= 100
+    assert_no_walk(made)
