@@ -15,7 +15,7 @@ from mailbox.inspection.lookup import CompactedTask, Found, TasksWith
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.words.errors import InvalidRequestError
 
-# The lists that a query goes to: the first one that knows all its keys.
+# The lists of a query, in this order. The first list that knows all its keys takes it.
 LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("tasks", search.TASK_KEYS),
     ("leases", search.LEASE_KEYS),
@@ -29,7 +29,7 @@ LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Candidate:
+class Meaning:
     """Something that a name may mean. ``about`` tells it from others of its kind; "" if there is no more to say."""
 
     kind: str
@@ -43,7 +43,7 @@ class Go(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("id", "").strip()
-        found = [candidate(one) for one in lookup.find(text)]
+        found = [meaning_of(one) for one in lookup.find(text)]
         if len(found) == 1:
             return HttpResponseRedirect(found[0].url)
         if not found and not lookup.is_id(text):
@@ -65,49 +65,49 @@ def list_of(text: str) -> str:
     return f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
 
 
-def candidate(found: Found) -> Candidate:
+def meaning_of(found: Found) -> Meaning:
     """Return what the hub found with its page."""
     return _SHOWN[type(found)](found)
 
 
-def _of(kind: str, route: str, name: object, about: str = "") -> Candidate:
-    return Candidate(kind=kind, name=str(name), url=reverse(f"ops:{route}", args=[name]), about=about)
+def _of(kind: str, route: str, name: object, about: str = "") -> Meaning:
+    return Meaning(kind=kind, name=str(name), url=reverse(f"ops:{route}", args=[name]), about=about)
 
 
-def _task(task: Any) -> Candidate:
+def _task(task: Any) -> Meaning:
     return _of("Task", "task", task.uuid, f"{task.sender} → {task.recipient}: {task.opening}")
 
 
-def _lease(lease: Any) -> Candidate:
+def _lease(lease: Any) -> Meaning:
     return _of("Lease", "lease", lease.lease_id, f"held by {lease.holder}: {lease.opening}")
 
 
-def _compacted(gone: CompactedTask) -> Candidate:
+def _compacted(gone: CompactedTask) -> Meaning:
     if gone.lease_id:
         return _of("Compacted lease", "lease", gone.lease_id)
     return _of("Compacted task", "task", gone.task_id)
 
 
-def _event(event: AuditEvent) -> Candidate:
+def _event(event: AuditEvent) -> Meaning:
     about = f"{journal.in_words(event).what} by {event.actor}"
-    return Candidate(kind="Event", name=f"#{event.pk}", url=reverse("ops:audit-event", args=[event.pk]), about=about)
+    return Meaning(kind="Event", name=f"#{event.pk}", url=reverse("ops:audit-event", args=[event.pk]), about=about)
 
 
-def _plan(plan: RepairPlan) -> Candidate:
+def _plan(plan: RepairPlan) -> Meaning:
     about = f"{plan.get_verb_display().lower()} by {plan.made_by}"
-    return Candidate(kind="Bulk repair", name=f"#{plan.pk}", url=reverse("ops:plan", args=[plan.pk]), about=about)
+    return Meaning(kind="Bulk repair", name=f"#{plan.pk}", url=reverse("ops:plan", args=[plan.pk]), about=about)
 
 
-def _cached(entry: ReplayEntry) -> Candidate:
-    return Candidate(kind="Cached result", name=entry.key, url=reverse("ops:cached-result", args=[entry.pk]))
+def _cached(entry: ReplayEntry) -> Meaning:
+    return Meaning(kind="Cached result", name=entry.key, url=reverse("ops:cached-result", args=[entry.pk]))
 
 
-def _tasks(shared: TasksWith) -> Candidate:
+def _tasks(shared: TasksWith) -> Meaning:
     term = search.term(shared.key, shared.value)
-    return Candidate(kind="Tasks", name=term, url=f"{reverse('ops:tasks')}?{urlencode({'q': term})}")
+    return Meaning(kind="Tasks", name=term, url=f"{reverse('ops:tasks')}?{urlencode({'q': term})}")
 
 
-_SHOWN: Mapping[type, Callable[[Any], Candidate]] = {
+_SHOWN: Mapping[type, Callable[[Any], Meaning]] = {
     Task: _task,
     Lease: _lease,
     CompactedTask: _compacted,

@@ -11,7 +11,7 @@ from django.utils.http import urlencode
 from dashboard.base.frame import PLACES
 from dashboard.base.page import DashboardView
 from dashboard.views import guide
-from dashboard.views.go import candidate
+from dashboard.views.go import meaning_of
 from mailbox.inspection import lookup, search
 from mailbox.models import AuditEvent, PushDelivery, RepairPlan, Result, Task
 from mailbox.words.envelopes import DuplicateSafety
@@ -43,7 +43,7 @@ class Suggestion:
 
 
 class Suggest(DashboardView):
-    """What the text of the command palette may mean, as a part of a page."""
+    """The meanings that the text of the command palette may have, as a part of a page."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("id", "")[: search.LONGEST].strip()
@@ -52,7 +52,7 @@ class Suggest(DashboardView):
 
 
 def _objects(text: str) -> Iterator[Suggestion]:
-    for one in map(candidate, lookup.find(text)):
+    for one in map(meaning_of, lookup.find(text)):
         yield Suggestion(kind=one.kind, name=one.name, about=one.about, url=one.url)
 
 

@@ -46,7 +46,7 @@ Found = Task | Lease | AuditEvent | Agent | RepairPlan | PushDelivery | ReplayEn
 def find(text: str) -> Sequence[Found]:
     """Return what ``text`` names, at most `MOST` rows of each kind; nothing if it names nothing.
 
-    What is named exactly comes alone: an id in full, ``plan 7``, ``journal 7``, ``#7``, an agent, an idempotency key, a
+    An exact name comes alone: an id in full, ``plan 7``, ``journal 7``, ``#7``, an agent, an idempotency key, a
     conversation. Else these are found together: the first characters of an id, both of its ends, a bare number, the
     beginning of an agent's name.
     """
