@@ -19,7 +19,7 @@ from mailbox.words.errors import InvalidRequestError
 class CardCheck:
     """A check of an agent's card. ``problem`` says what is wrong and what to do; "" if the check passed.
 
-    A problem that ``is_note`` stops nobody: the card works, and could say more.
+    A problem that ``is_note`` is harmless: the card works, and could say more.
     """
 
     words: str

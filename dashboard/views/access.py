@@ -19,7 +19,7 @@ TABS = (("agents", "Agents"), ("grants", "Grants"), ("keys", "API keys"), ("peop
 
 
 class AccessPage(DashboardView):
-    """Who may do what: agents and their capabilities, grants, API keys, and the roles of people. It only reads.
+    """The permissions of the hub: capabilities of agents, grants, API keys, and the roles of people. It only reads.
 
     Keys are shown to those who may manage them.
     """

@@ -108,7 +108,7 @@ class Resend(Act[PushDelivery]):
 
 
 class ResendMany(Act[Sequence[PushDelivery]]):
-    """The form that sends given-up callbacks again: the selected ones, or all that match the query.
+    """The form that sends given-up callbacks again: the selected callbacks, or all that match the query.
 
     The form carries the ids that it showed, so it acts on no other callback.
     """

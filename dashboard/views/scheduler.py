@@ -109,7 +109,7 @@ class Scan(DashboardView):
 
 
 class DryRun(DashboardView):
-    """What a pass of the retry gate would do now, lease by lease. Everybody may see it, as it only reads."""
+    """The verdicts of a pass of the retry gate now. All people may see them, because a dry run only reads."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         wanted = AutoRetry.from_settings()

@@ -21,7 +21,7 @@ _NEVER = Value(datetime(1970, 1, 1, tzinfo=UTC), output_field=DateTimeField())
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """What counts as trouble at ``now``: the moments since which an agent is quiet, its queue late, its lease stale.
+    """The limits of trouble at ``now``: the moments since which an agent is quiet, its queue late, its lease stale.
 
     ``unreachable`` are the primary keys of the remote agents to which the hub could not connect.
     """

@@ -1,4 +1,4 @@
-"""Who may do what: the grants of agents, as a matrix and one by one, and the keys. No row has a secret."""
+"""The permissions of the hub: the grants of agents, as a matrix and one by one, and the keys. No row has a secret."""
 
 from __future__ import annotations
 

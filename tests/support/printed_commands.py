@@ -55,7 +55,7 @@ class Commands(HTMLParser):
 
     @property
     def unmarked(self) -> list[str]:
-        """What looks like a command and is not marked as one."""
+        """The words that look like a command and are not marked as a command."""
         return UNMARKED.findall(self.prose)
 
     def __iter__(self) -> Iterator[list[str]]:

@@ -15,7 +15,7 @@ CAP = 200  # callbacks at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Resent:
+class BulkResendReceipt:
     """The ids of the callbacks that are sent again, and of those that were left alone.
 
     A callback is left alone if it is gone, is no longer given up, or belongs to a deleted webhook.
@@ -25,7 +25,7 @@ class Resent:
     left: Sequence[UUID]
 
 
-def resend_given_up(caller: Caller, delivery_ids: Sequence[UUID], *, reason: str) -> Resent:
+def resend_given_up(caller: Caller, delivery_ids: Sequence[UUID], *, reason: str) -> BulkResendReceipt:
     """Make the given-up callbacks of these ids due now, at most `CAP`. Needs ``a2a.push.resend``.
 
     Each is one decision, as `callbacks.resend` makes it. Raises `InvalidRequestError` for a blank reason and for more
@@ -43,4 +43,4 @@ def resend_given_up(caller: Caller, delivery_ids: Sequence[UUID], *, reason: str
             left.append(delivery_id)
         else:
             sent.append(delivery_id)
-    return Resent(sent=sent, left=left)
+    return BulkResendReceipt(sent=sent, left=left)

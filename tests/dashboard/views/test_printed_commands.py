@@ -1,4 +1,4 @@
-"""Every command that a page prints is one that its program accepts."""
+"""The program of each command that a page prints accepts the command."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def pages_of(browser):
 
 
 def printed_on(browser):
-    """Return the commands of all pages. No page has one that is not marked or that its program refuses."""
+    """Return the commands of all pages. Each is marked, and its program accepts it."""
     printed = {}
     for path, text in pages_of(browser):
         commands = Commands(text)
