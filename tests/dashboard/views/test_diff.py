@@ -73,7 +73,10 @@ def test_a_task_with_its_request_alone_has_nothing_to_compare(ana, alice, bob):
     assert "only its request so far" in page.text
 
 
-@pytest.mark.parametrize("name", ["message-99", "artifact-1", "message-x", "result", "junk", f"result-of-{uuid4()}"])
+@pytest.mark.parametrize(
+    "name",
+    ["message-99", "artifact-1", "message-x", "result", "junk", "result-of-cd530000-0000-4000-8000-000000000000"],
+)
 def test_an_unknown_text_is_not_found(ana, alice, bob, name):
     task = factories.sent_task(alice, bob)
 
