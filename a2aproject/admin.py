@@ -13,7 +13,7 @@ admin.site.unregister([Failure, OrmQ, Schedule, Success])
 # Their pages show the keys of second factors. The dashboard and an action on people do all that is needed.
 admin.site.unregister([StaticDevice, TOTPDevice])
 
-# What their names say to people who manage a hub.
+# Names in the words of people who manage a hub.
 apps.get_app_config("auth").verbose_name = "People and roles"
 apps.get_app_config("axes").verbose_name = "Failed sign-ins"
 

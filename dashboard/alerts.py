@@ -6,7 +6,6 @@ import uuid
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from dashboard.figures import decisions
@@ -14,12 +13,12 @@ from dashboard.figures.standing import OverviewFigures
 from mailbox.database.timetable import ALERT_JOB
 from mailbox.gate.callers import Caller
 from mailbox.gate.own_agents import SCHEDULER
-from mailbox.inspection import series
+from mailbox.inspection import series, standing
 from mailbox.models import AuditEvent
 from mailbox.verbs.upkeep import alerts, passes
 from mailbox.verbs.upkeep.alerts import Concern
 
-AGENTS_NAMED = 50  # of each kind of trouble: more than the overview, so that a name seldom leaves the named ones
+AGENTS_NAMED = 50  # of each kind of trouble: more than the overview, so that a name seldom leaves the list
 
 
 def alert_pass() -> None:
@@ -34,8 +33,8 @@ def alert_pass() -> None:
 
 
 def _concerns(now: datetime) -> Iterator[Concern]:
-    """Return the decisions of the overview. A hub without people has none, since nobody could take them."""
-    person = User.objects.order_by("pk").first()
+    """Return the decisions of the overview. A hub without people has no person to take them."""
+    person = standing.first_person()
     if person is None:
         return
     figures = series.read(now, start=now - timedelta(hours=1), runs_from=now, sampled=False)

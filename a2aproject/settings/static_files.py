@@ -17,7 +17,7 @@ PACKAGES = "requirements/base.txt"
 def static_files(base: Path, collected: Path) -> dict[str, Any]:
     """Return the settings for the project in the folder ``base``, with the files of ``collected`` if they are usable.
 
-    They are used only if no source is newer, be it a file of the dashboard or the list of packages.
+    They are used only if no file of the dashboard is newer, and the list of packages is not newer either.
     """
     manifest = collected / "staticfiles.json"
     is_collected = manifest.exists() and manifest.stat().st_mtime >= max(

@@ -63,7 +63,7 @@ def moves(whole: Window, window: Window) -> Mapping[str, Span | None]:
 
 
 def bars_of_map(bars: Sequence[TaskBar], whole: Window, now: datetime) -> list[MapBar]:
-    """Return the tasks of the map, each in the first lane that is free at its start; failed ones come last, on top."""
+    """Return the tasks of the map, each in the first lane that is free at its start; failed tasks come last, on top."""
     free: list[float] = []
     placed: list[tuple[int, float, float, str]] = []
     for number, bar in enumerate(sorted(bars, key=lambda one: one.sent_at)[:MOST_BARS]):

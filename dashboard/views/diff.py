@@ -64,13 +64,9 @@ class TaskDiff(DashboardView):
 
 def _results_of_the_same_work(task: Task) -> Sequence[Result]:
     """Return the newest results of tasks with the same key, and that of the task of which this one is a copy."""
-    same = [one.pk for one in tasks.alike(task)[:ALIKE]]
-    found = list(Result.objects.filter(task__in=same).with_task_id().order_by("-pk")) if same else []
     sent = journal.newest_about(task.uuid, most=100).items
     original = next((act.fields["copy_of"] for act in sent if "copy_of" in act.fields), None)
-    if original:
-        found += Result.objects.filter(task__uuid=original).exclude(task__in=same).with_task_id()
-    return found
+    return tasks.results_of_alike(task, most=ALIKE, original=original)
 
 
 def _text(task: Task, name: str) -> str:

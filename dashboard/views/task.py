@@ -142,7 +142,7 @@ VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send":
 
 
 def _lazily(read: Callable[[], Read]) -> Read:
-    """Return what ``read`` returns, read on its first use: a page that did not change uses none of it."""
+    """Return what ``read`` returns, read on its first use: a page that did not change never reads it."""
     return cast(Read, SimpleLazyObject(read))
 
 

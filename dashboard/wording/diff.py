@@ -48,7 +48,7 @@ def compare(first: str, second: str) -> Difference:
 
 
 def _lines(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
-    until = 0  # the lines of `before` that were told or left out so far
+    until = 0  # the lines of `before` that were shown or left out so far
     for group in SequenceMatcher(None, before, after).get_grouped_opcodes(AROUND):
         if skipped := group[0][1] - until:
             yield _skipped(skipped)

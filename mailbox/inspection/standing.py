@@ -111,6 +111,11 @@ def read(
     return Standing(numbers[: len(live)], *numbers[len(live) :])
 
 
+def first_person() -> User | None:
+    """Return the person who was added first; None if the hub has no people."""
+    return User.objects.order_by("pk").first()
+
+
 def savings(username: str, entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -> Savings:
     """Return the savings by the cached results ``entries``. Hits are summed over the results that are counted.
 

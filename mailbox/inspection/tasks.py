@@ -83,6 +83,18 @@ def alike(task: Task) -> TaskQuerySet:
     return same.with_parties().order_by("-pk")
 
 
+def results_of_alike(task: Task, *, most: int, original: str | None) -> list[Result]:
+    """Return the results of the ``most`` newest tasks with the same key, newest first, then that of ``original``.
+
+    ``original`` is the id of a task; None adds no result.
+    """
+    same = [one.pk for one in alike(task)[:most]]
+    found = list(Result.objects.filter(task__in=same).with_task_id().order_by("-pk")) if same else []
+    if original:
+        found += Result.objects.filter(task__uuid=original).exclude(task__in=same).with_task_id()
+    return found
+
+
 def children(task: Task) -> TaskQuerySet:
     """Return the tasks whose parent is this task, newest first, with their parties, as a queryset."""
     return Task.objects.with_parties().filter(parent=task.uuid).order_by("-pk")

@@ -49,7 +49,7 @@ class ListedTree:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TreePage:
+class ListedTrees:
     """Some trees, and the key before which the next page begins; None at the end."""
 
     items: Sequence[ListedTree]
@@ -63,7 +63,7 @@ def newest(
     since: datetime | None,
     matches: Callable[[ListedTree], bool],
     stale: tuple[datetime, timedelta],
-) -> TreePage:
+) -> ListedTrees:
     """Return at most ``limit`` trees that match, whose newest child has a key below ``before``, None for any.
 
     ``since`` leaves older children out. ``stale`` is the time and the age from which a lease is stale.
@@ -74,7 +74,7 @@ def newest(
         found += [tree for tree in trees if matches(tree)]
         if before is None or len(found) >= limit:
             break
-    return TreePage(items=found, next_key=before)
+    return ListedTrees(items=found, next_key=before)
 
 
 def children(before: int | None, since: datetime | None) -> Any:

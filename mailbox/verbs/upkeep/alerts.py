@@ -18,7 +18,7 @@ from mailbox.models import Alert
 from mailbox.words.alert_texts import AlertLine, AlertText
 from mailbox.words.errors import MailboxError
 
-ENDED_AFTER = timedelta(minutes=3)  # without a pass that noted it, so that one that flickers is one alert
+ENDED_AFTER = timedelta(minutes=3)  # without a pass that noted it, so that a flickering decision is one alert
 TRIED_AGAIN_AFTER = timedelta(minutes=2)  # also when the process that reports is killed
 WITHIN = 10.0  # seconds until a webhook must have answered
 MOST_AT_ONCE = 50  # decisions in one alert; the others follow with the next pass
@@ -63,7 +63,7 @@ def note(concerns: Iterable[Concern], now: datetime) -> None:
 
 
 def report(caller: Caller, now: datetime) -> int:
-    """Report the decisions that wait long enough, and the end of reported ones, to every channel.
+    """Report the decisions that wait long enough, and the end of reported decisions, to every channel.
 
     Returns the number of decisions in the alert; without any, no alert is sent. A claim keeps two passes from sending
     the same alert. A pass that is killed sends it again later, so an alert can arrive twice and is never lost.

@@ -1,4 +1,4 @@
-"""What needs attention and what charts show is read by index, also on a large hub."""
+"""The lists of needed attention and the charts are read by index, also on a large hub."""
 
 from __future__ import annotations
 

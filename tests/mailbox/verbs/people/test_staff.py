@@ -1,4 +1,4 @@
-"""The right to open Django's admin follows the group admin, whichever way the group is given."""
+"""The right to open Django's admin follows the group admin, in each way to give the group."""
 
 from __future__ import annotations
 
