@@ -163,7 +163,7 @@ def test_a_stopped_task_cluster_is_reported(ana, alice, bob):
     assert subject == "Background worker"
     assert "stopped at" in text
     page = ana.get("/ops/")
-    assert "The roll-ups end at" in page.text
+    assert "Roll-ups stopped at" in page.text
     assert page.context["trend"].last.results == 1, "the result is read from its row"
 
 

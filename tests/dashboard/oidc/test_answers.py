@@ -33,7 +33,7 @@ def assert_failed(provider, browser, where=FAILED):
     assert (answer.status_code, answer["Location"]) == (302, where)
     assert not is_signed_in(browser)
     assert rows() == [REFUSAL]
-    sentence = "Example names nobody who may use this hub." if where == REFUSED else "The sign-in with Example failed."
+    sentence = "Your Example account has no access to this hub." if where == REFUSED else "Sign-in with Example failed."
     assert sentence in browser.get(where).text
 
 

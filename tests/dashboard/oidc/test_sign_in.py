@@ -80,7 +80,7 @@ def test_a_person_who_is_not_right_is_refused(provider, ana, client, wrong):
     assert (answer.status_code, answer["Location"]) == (302, REFUSED)
     assert not is_signed_in(client)
     assert rows() == [REFUSAL]
-    assert "Example names nobody who may use this hub" in client.get(REFUSED).text
+    assert "Your Example account has no access to this hub" in client.get(REFUSED).text
 
 
 def test_an_inactive_person_and_an_address_of_two_people_are_refused(provider, ana, client):

@@ -135,8 +135,8 @@ def test_an_agent_is_paused_and_resumed_with_a_reason(ana, alice, bob):
     paused = ana.post(path, {**fields_of(ana.get(path)), "reason": "disk full"}, follow=True)
     resumed = ana.post(path, {**fields_of(ana.get(path)), "reason": "disk cleared"}, follow=True)
 
-    assert "bob@local is paused" in paused.text
-    assert "bob@local leases again" in resumed.text
+    assert "bob@local paused: new tasks wait" in paused.text
+    assert "bob@local resumed." in resumed.text
     (event,) = factories.journal(Kind.AGENT_PAUSED)
     assert (event.actor, event.fields["reason"]) == ("user:ana", "disk full")
     assert len(factories.journal(Kind.AGENT_RESUMED)) == 1

@@ -138,8 +138,8 @@ def test_the_first_password_is_pointed_out_until_it_is_changed(settings):
     browser.post(PAGE, {**CHANGE, "old_password": made.password})
     after = browser.get("/ops/").text
 
-    assert "the one that the first start made" in before
-    assert "the one that the first start made" not in after
+    assert "You still use the password from the first start." in before
+    assert "You still use the password from the first start." not in after
 
 
 def test_the_admin_leads_to_the_same_page(ana):
