@@ -222,8 +222,9 @@ def test_a_narrow_window_has_a_menu_button_that_needs_no_script(browse):
 def test_a_message_stays_until_the_person_dismisses_it(browse, alice, bob):
     page = browse("ana")
     page.goto("/ops/agents/bob@local/")
+    page.click("#pausing summary")
     page.fill("[name=reason]", "disk full")
-    page.click("form.repair button.primary")
+    page.click("#pausing button.primary")
 
     page.wait_for_selector(".messages p")
     page.click("[data-dismiss]")
