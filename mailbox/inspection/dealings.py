@@ -33,8 +33,9 @@ class Counterpart:
 
 
 def next_queued(agent: Agent, *, most: int) -> Sequence[Task]:
-    """Return the ``most`` tasks that the agent leases next, in their order."""
-    return list(Task.objects.leasable().filter(recipient=agent).with_parties().order_by("queued_at", "pk")[:most])
+    """Return the ``most`` tasks that the agent leases next, in their order, with ``opening``."""
+    found = Task.objects.leasable().filter(recipient=agent).with_parties().with_opening()
+    return list(found.order_by("queued_at", "pk")[:most])
 
 
 def counterparts(agent: Agent, *, most: int) -> Sequence[Counterpart]:

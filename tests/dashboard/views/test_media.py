@@ -185,4 +185,4 @@ def test_a_long_text_is_folded_and_keeps_its_white_space(ana, bob, lease):
     page = ana.get(path_of(lease.task)).text
 
     assert "<summary><bdi>first</bdi></summary>" in page
-    assert f">{text}</pre>" in page
+    assert f'<p class="words"><bdi>{text}</bdi></p>' in page

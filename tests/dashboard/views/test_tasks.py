@@ -152,7 +152,7 @@ def test_each_list_needs_few_queries(ana, alice, bob, django_assert_max_num_quer
     for _ in range(10):
         factories.resolved_task(alice, bob)
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7 if path.startswith("audit") else 6):  # the journal has a sample for its chips
         ana.get(f"/ops/{path}")
 
 
