@@ -90,7 +90,7 @@ def test_a_hub_on_fire_prints_commands_that_run(ada, alice, bob, olga):
 
     printed = " ".join(printed_on(ada))
 
-    for verb in ("task requeue", "task fail", "retry-stale", "/resend", "/replay-entries/drop"):
+    for verb in ("task requeue", "task fail", "retry-stale", "delivery resend", "/replay-entries/drop"):
         assert verb in printed
 
 
