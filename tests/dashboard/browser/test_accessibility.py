@@ -21,7 +21,7 @@ from tests.support.axe import FITS, NARROW, WIDE, Examiner, violations, violatio
 from tests.support.browser import stale
 from tests.support.plans import carried_out, leased, planned
 
-NO_PAGES = {"sign-in", "sign-out", "go", "favicon", "health-text"}
+NO_PAGES = {"sign-in", "sign-out", "go", "suggest", "favicon", "health-text"}
 WITHOUT_ROWS = {"/ops/help/", "/ops/settings/"}
 PLAIN = [one for one in urls.urlpatterns if "<" not in str(one.pattern) and one.name not in NO_PAGES]
 ODD = f"<b>\u202eodd\u202c</b> {'x' * 200}"
@@ -187,7 +187,7 @@ REACHED = """() => {
   const at = document.elementFromPoint(box.x + box.width / 2, box.y + box.height / 2);
   const whole = one.closest('svg') || one;
   const name = one.tagName + (one.id || one.name || one.getAttribute('href') || '') + window.reached.length;
-  return [one.matches('.skip') ? 'Skip to content' : name, whole.contains(at) || at.contains(one)];
+  return [one.matches('.skip') ? 'Skip to content' : name, !!at && (whole.contains(at) || at.contains(one))];
 }"""
 IN_ORDER = """() => window.reached.every((one, at, all) =>
   !at || !!(all[at - 1].compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING))"""

@@ -122,7 +122,7 @@ def test_a_click_always_acts_on_the_row_under_the_pointer(browse, alice, bob):
         hits += 1
         page.wait_for_selector("dialog[open] h1")
         lease_id = pressed["row"].removeprefix("lease-")
-        panel = page.locator("dialog > *")
+        panel = page.locator("#dialog > *")
         if panel.get_attribute("action"):
             assert panel.get_attribute("action") == f"/ops/leases/{lease_id}/{pressed['verb']}/"
             assert page.input_value("dialog [name=lease_id]") == lease_id
