@@ -71,7 +71,7 @@ def test_the_decisions_of_a_hub_in_trouble_are_noted(hook, vic):
 
     keys = set(Alert.objects.values_list("key", flat=True))
     assert {"leases", "errors:payments@local"} <= keys
-    assert LastPass.objects.of_job(ALERT_JOB).failed_at is None
+    assert LastPass.objects.get(job=ALERT_JOB).failed_at is None
 
 
 def test_every_page_of_an_alert_opens(hook, vic):

@@ -71,7 +71,7 @@ def test_an_export_is_compressed_as_it_is_streamed(alice, bob):
     client.force_login(User.objects.get(username="ana"), backend="django.contrib.auth.backends.ModelBackend")
 
     answer = client.get("/ops/tasks.csv", headers=GZIP)
-    content = b"".join(answer.streaming_content)
+    content = b"".join(answer)
 
     assert answer["Content-Encoding"] == "gzip"
     assert gzip.decompress(content).count(b"book a hotel") == 50
@@ -91,7 +91,7 @@ def test_a_collected_file_has_a_hashed_name_and_is_kept_for_ever(collected):
     url = static("ops/ops.css")
 
     answer = Client().get(url, headers=GZIP)
-    content = b"".join(answer.streaming_content)
+    content = b"".join(answer)
     answer.close()
 
     assert url in Client().get("/ops/sign-in/").text

@@ -11,7 +11,7 @@ def agents(*names):
     made = {}
     for number, name in enumerate(names, 1):
         made[number] = Agent(pk=number, display=name)
-        made[number].queued = 0
+        setattr(made[number], "queued", 0)  # noqa: B010 - the attribute is an annotation
     return made
 
 

@@ -63,7 +63,7 @@ def test_a_copy_is_sent_with_a_key_of_its_own_and_journalled_with_the_original(a
     same = ("recipient_id", "intent_text", "task_kind", "duplicate_safety", "work_timeout", "parent")
     assert [getattr(copy, name) for name in same] == [getattr(original, name) for name in same]
     assert json_text.loads(copy.metadata) == json_text.loads(original.metadata)
-    assert re.fullmatch(r"inv-7-copy-[0-9a-f]{8}", copy.idempotency_key)
+    assert re.fullmatch(r"inv-7-copy-[0-9a-f]{8}", copy.idempotency_key or "")
     assert (copy.sender.display, copy.source) == ("operators@hub", "user")
     journal = {row.task_id: row for row in factories.journal(Kind.TASK_SENT)}
     assert journal[copy.uuid].fields["copy_of"] == str(original.uuid)

@@ -68,6 +68,7 @@ def test_long_keys_and_texts_are_cut():
 def test_each_branch_has_the_path_that_leads_to_it():
     tree, _ = json_tree.tree_of({"offers": [{"a b": {"eur": 412}}]}, json_tree.MOST)
 
+    assert tree is not None
     offers = tree.members[0]
     first = offers.members[0]
     named = first.members[0]

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from mailbox.gate.callers import Caller
 from mailbox.inspection import full_text, health, search
 from mailbox.inspection.search import Moment
 from mailbox.models import AuditEvent, Result, Task
@@ -140,7 +141,7 @@ def test_an_erased_text_is_in_no_search(alice, bob):
     assert search.tasks("prices", at()).exists()
     assert search.events("smith", at()).exists()
 
-    erasing.erase_task(factories.Caller.command_line(), result.task.uuid, reason="asked for")
+    erasing.erase_task(Caller.command_line(), result.task.uuid, reason="asked for")
 
     assert not search.tasks("smith", at()).exists()
     assert not search.tasks("prices", at()).exists()

@@ -96,7 +96,7 @@ def _fill(now):
     Failure.objects.bulk_create(
         Failure(task=task, agent_id=task.recipient_id, minute=minute_of(task.resolved_at), **error)
         for task in tasks
-        if task.outcome == "error"
+        if task.outcome == "error" and task.resolved_at
     )
     AuditEvent.objects.bulk_create(
         AuditEvent(
