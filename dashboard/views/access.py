@@ -13,6 +13,7 @@ from mailbox.gate.capabilities import ROLE_ACTIONS
 from mailbox.inspection import permissions
 from mailbox.inspection.permissions import Validity
 from mailbox.models import ApiKey, CapabilityGrant
+from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 
 ROWS, TARGETS_SHOWN = 50, 3
@@ -30,6 +31,8 @@ class AccessPage(DashboardView):
         tab = choices.one_of("show", asked.get("show"), [name for name, _ in TABS], TABS[0][0])
         validity = Validity(choices.one_of("state", asked.get("state"), list(Validity), Validity.LIVE))
         named = asked.get("agent", "").strip()[:200]
+        if "\x00" in named:
+            raise InvalidRequestError({"agent": "contains a NUL character"})
         context: dict[str, Any] = {
             "tabs": TABS,
             "chosen": tab,

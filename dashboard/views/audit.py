@@ -52,7 +52,7 @@ class AuditList(ListPage):
     def query(self) -> str:
         asked = self.request.GET
         start, end = (asked.get(name, "").strip() for name in ("from", "to"))
-        query = asked["q"].strip() if "q" in asked else NO_CHECKS
+        query = asked.get("q", NO_CHECKS).strip()
         if not start and not end:
             return query
         return f"{search.without(query, 'at')} {search.term('at', f'{start or EVER}..{end}')}".strip()

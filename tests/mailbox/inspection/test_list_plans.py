@@ -176,7 +176,7 @@ def test_the_beginning_of_an_id_is_found_by_its_index(at, party):
 @pytest.mark.parametrize("written", ["6f1c", "6f1c…2a87"])
 def test_ids_in_part_are_found_by_index(at, written):
     assert_uses(search.tasks(f"id:{written}", at).order_by("-pk")[:51], "uuid", "mailbox_task")
-    assert_uses(search.tasks(f"parent:{written}", at).order_by("-pk")[:51], "task_children", "mailbox_task")
+    assert_uses(search.tasks(f"parent:{written}", at).order_by("-pk")[:51], "children", "mailbox_task")
     assert_uses(
         search.leases(f"id:{written}", at).order_by("leased_at")[:51], "lease_id|lease_live_by", "mailbox_lease"
     )

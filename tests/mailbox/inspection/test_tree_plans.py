@@ -30,4 +30,4 @@ def test_the_list_of_trees_walks_the_newest_children(at, before):
 def test_the_tasks_below_listed_trees_are_found_by_index(at):
     below = Task.objects.filter(parent__in=[uuid4() for _ in range(20)]).order_by("-pk")
 
-    assert_uses(below[: tree_list.MOST_TASKS], "task_children", "mailbox_task")
+    assert_uses(below[: tree_list.MOST_TASKS], "children", "mailbox_task")
