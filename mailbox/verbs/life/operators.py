@@ -18,6 +18,7 @@ from mailbox.models import Agent, CapabilityGrant, Task
 from mailbox.verbs.agents import own_agents
 from mailbox.verbs.life import results, sending
 from mailbox.words.envelopes import TaskEnvelope, TaskSource
+from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
@@ -26,7 +27,10 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     Needs ``a2a.send``, which operators hold. An envelope with an ``id`` can be sent again. The task does not converse:
     no person answers questions. Raises and journals as `sending.send_task` does. Raises `AgentConflictError` if another
     program may act as ``operators@hub``. The result waits at ``operators@hub`` until a person calls `acknowledge`.
+    A copy is taken of a task that has ended. Raises `UnknownTaskError` or `InvalidRequestError` for another task.
     """
+    if envelope.copy_of is not None:
+        _require_ended(envelope.copy_of)
     return sending.send_task(
         _as_operators(caller), replace(envelope, sender=None, source=TaskSource.USER, converses=False)
     )
@@ -48,6 +52,14 @@ def may_answer(agent: Agent) -> bool:
     sender = own_agents.hub_agent(OPERATORS)
     live = CapabilityGrant.objects.live(timezone.now()).filter(subject=agent)
     return any(requests.is_for(grant, actions.RESPOND, sender) for grant in live)
+
+
+def _require_ended(task_id: UUID) -> None:
+    state = Task.objects.filter(uuid=task_id).values_list("state", flat=True).first()
+    if state is None:
+        raise UnknownTaskError.of(task_id)
+    if state != Task.State.RESOLVED:
+        raise InvalidRequestError({"task": "it has not ended yet"})
 
 
 def _as_operators(caller: Caller) -> Caller:

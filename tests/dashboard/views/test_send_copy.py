@@ -81,6 +81,17 @@ def test_a_task_that_has_not_ended_cannot_be_copied(ana, alice, bob):
     assert "?copy=" not in ana.get(path_of(task)).text
 
 
+def test_a_form_that_names_a_task_without_an_end_sends_no_copy(ana, alice, bob):
+    task = factories.sent_task(alice, bob)
+    form = {"recipient": "bob", "intent_text": "report", "form_token": uuid4(), "copy_of": task.uuid}
+
+    refused = ana.post("/ops/send/", form)
+    unknown = ana.post("/ops/send/", form | {"copy_of": uuid4(), "form_token": uuid4()})
+
+    assert (refused.status_code, unknown.status_code) == (422, 404)
+    assert list(Task.objects.all()) == [task]
+
+
 def test_an_erased_task_cannot_be_copied(ana, original):
     erasing.erase_task(Caller.command_line(), original.uuid, reason="asked for")
 

@@ -130,6 +130,15 @@ def test_a_copy_that_fails_can_be_sent_again(alice, bob, olga):
     assert copy_of(copy_of(task)).state == Task.State.QUEUED
 
 
+def test_a_cached_error_does_not_answer_the_copy(alice, bob, olga, settings):
+    settings.A2A_REPLAY_STATUSES = ["ok", "error"]
+    task = failed(alice, bob, idempotency=factories.idempotent("inv-7"))
+
+    carried_out(olga, planned(olga))
+
+    assert (copy_of(task).state, copy_of(task).idempotency_key) == (Task.State.QUEUED, "inv-7-again")
+
+
 def test_a_plan_holds_only_failed_tasks_and_at_most_the_cap(alice, bob, olga, monkeypatch):
     monkeypatch.setattr(plans, "CAP", 2)
     factories.resolved_task(alice, bob)
