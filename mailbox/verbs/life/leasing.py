@@ -28,6 +28,7 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
     """Lease the caller's oldest queued tasks, at most ``limit``; return an empty list if it has none.
 
     Fewer tasks are leased if one more would exceed `paging.BUDGET` bytes of payload. A larger task is leased alone.
+    On PostgreSQL the list is also empty if other calls took or locked every task that this call saw.
 
     ``attempt_id`` names this receive call. The same id returns the same leases, without those that have ended, and
     takes no other task. So the id is spent once all its leases have ended: it returns an empty list. An empty answer
