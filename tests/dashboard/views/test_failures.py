@@ -127,6 +127,16 @@ def test_a_group_that_is_not_filed_yet_has_a_page(vic, alice, bob):
     assert vic.get("/ops/failures/0123456789abcdef/").status_code == 404
 
 
+def test_a_group_shows_tasks_of_versions_that_kept_no_time_of_the_status(vic, alice, bob):
+    task = failed(alice, bob, "disk full").task
+    filing.file_failures()
+    Task.objects.filter(pk=task.pk).update(status_at=None)
+    fingerprint = Failure.objects.get().fingerprint
+
+    assert str(task.uuid) in vic.get(f"/ops/failures/{fingerprint}/").text
+    assert vic.get(f"/ops/tasks/{task.uuid}/").status_code == 200
+
+
 def test_a_page_that_leaves_out_failures_says_so(vic, alice, bob, monkeypatch):
     monkeypatch.setattr(failures, "COUNTED", 1)
     monkeypatch.setattr(failures, "UNFILED", 2)
