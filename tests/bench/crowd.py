@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import secrets
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 import psycopg
 
 # One task in 100 is in flight, however long ago it was sent; the newest one in 50 waits. Settled tasks have all ended,
-# and their results are acknowledged.
+# and their results are acknowledged. One task in 20 has four children.
 TASKS = """
 INSERT INTO mailbox_task (
     uuid, sender_id, recipient_id, intent_text, task_kind, parent, duplicate_safety, idempotency_key, metadata, source,
     dialect, calls_back, state, outcome, attempt, sent_at, queued_at, resolved_at, journal_seq)
-SELECT gen_random_uuid(), %(agents)s[1 + place %% %(many)s], %(agents)s[1 + (place * 7 + 1) %% %(many)s],
-       'Book a hotel in Lisbon for three nights, number ' || place, CASE WHEN place %% 10 = 0 THEN 'book' END, NULL,
+SELECT md5(%(salt)s || place)::uuid, %(agents)s[1 + place %% %(many)s], %(agents)s[1 + (place * 7 + 1) %% %(many)s],
+       'Book a hotel in Lisbon for three nights, number ' || place, CASE WHEN place %% 10 = 0 THEN 'book' END,
+       CASE WHEN place > 20 AND place %% 20 BETWEEN 1 AND 4 THEN md5(%(salt)s || (place - place %% 20))::uuid END,
        CASE WHEN place %% 10 = 1 THEN 'unsafe' END, CASE WHEN place %% 10 = 1 THEN 'inv-' || place END,
        '{}', 'agent', 'mailbox', false, state, CASE WHEN state = 'resolved' THEN CASE
            WHEN place %% 50 = 7 THEN 'error' WHEN place %% 200 = 9 THEN 'partial' ELSE 'ok' END END,
@@ -37,9 +39,11 @@ SELECT gen_random_uuid(), id, recipient_id, 1, sent_at + interval '5 millisecond
 FROM mailbox_task WHERE state <> 'queued' AND id > %(after)s ORDER BY id
 """
 RESULTS = """
-INSERT INTO mailbox_result (task_id, sender_id, recipient_id, status, content, posted_by_id, posted_at, delivery,
-                            delivered_at, acked_at, receive_index)
-SELECT id, sender_id, recipient_id, outcome, '[]', recipient_id, resolved_at,
+INSERT INTO mailbox_result (task_id, sender_id, recipient_id, status, content, error_message, posted_by_id, posted_at,
+                            delivery, delivered_at, acked_at, receive_index)
+SELECT id, sender_id, recipient_id, outcome, '[]',
+       CASE WHEN outcome = 'error' THEN CASE id %% 3 WHEN 0 THEN 'Upstream timed out after ' || id || ' ms'
+           WHEN 1 THEN 'No rooms left at hotel ' || id ELSE 'Rate limit exceeded' END END, recipient_id, resolved_at,
        CASE WHEN is_pending THEN 'pending' ELSE 'acked' END, CASE WHEN NOT is_pending THEN resolved_at END,
        CASE WHEN NOT is_pending THEN resolved_at END, 0
 FROM (
@@ -62,6 +66,30 @@ INSERT INTO mailbox_auditevent (kind, actor, task_id, data, at, request_id, sour
 SELECT 'a2a_repair_applied', 'user:ana', gen_random_uuid(), '{"action":"requeue","reason":"pod restarted"}',
        now() - place * interval '5 minutes', '', 'dashboard'
 FROM generate_series(1, 2000) AS place
+"""
+# One callback for every 50 tasks. One of them in 40 has given up, and one in 100 is on its way.
+CALLBACKS = """
+INSERT INTO mailbox_pushdelivery (delivery_id, task_uuid, sender_id, url, body, created_at, state, attempts, forgiven,
+                                  next_attempt_at, delivered_at)
+SELECT gen_random_uuid(), uuid, sender_id, 'https://receiver.example/done', '{}', resolved_at, state, 1, 0, resolved_at,
+       CASE WHEN state = 'delivered' THEN resolved_at END
+FROM (
+    SELECT uuid, sender_id, resolved_at,
+           CASE WHEN id %% 2000 = 0 THEN 'disabled' WHEN id %% 5000 = 50 THEN 'pending' ELSE 'delivered' END AS state
+    FROM mailbox_task WHERE outcome IS NOT NULL AND id %% 50 = 0
+) AS told ORDER BY resolved_at
+"""
+ATTEMPTS = """
+INSERT INTO mailbox_pushattempt (delivery_id, number, at, status, problem)
+SELECT id, 1, created_at, CASE WHEN state = 'delivered' THEN 200 ELSE 503 END,
+       CASE WHEN state = 'delivered' THEN '' ELSE 'the receiver answered 503' END FROM mailbox_pushdelivery
+"""
+DEPTHS = """
+INSERT INTO mailbox_depth (agent_id, minute, queued, leased, stale)
+SELECT agent, minute, 100, 50, 5
+FROM generate_series(date_trunc('minute', now()) - interval '7 days', now() - interval '2 minutes',
+                     interval '1 minute') AS minute,
+     unnest(array_append(%(agents)s::bigint[], NULL)) AS agent
 """
 # The hub's own first journal rows become older than the loaded week, so that the order of keys is the order of time.
 OLDER = (
@@ -95,7 +123,8 @@ def load(url: str, agents: Sequence[int], count: int) -> None:
         for statement in OLDER:
             postgresql.execute(statement.encode())
         _add(postgresql, agents, count, settled=False)
-        postgresql.execute(PEOPLE.encode())
+        for statement in (PEOPLE, CALLBACKS, ATTEMPTS, DEPTHS):
+            postgresql.execute(statement.encode(), {"agents": list(agents)})
     vacuum(url)
 
 
@@ -135,6 +164,6 @@ def vacuum(url: str) -> None:
 def _add(postgresql: psycopg.Connection[Any], agents: Sequence[int], count: int, *, settled: bool) -> None:
     newest = postgresql.execute("SELECT coalesce(max(id), 0) FROM mailbox_task").fetchone()
     values = {"agents": list(agents), "many": len(agents), "tasks": count, "settled": settled}
-    values["after"] = newest[0] if newest else 0
+    values |= {"after": newest[0] if newest else 0, "salt": secrets.token_hex(8)}
     for statement in (TASKS, LEASES, RESULTS, JOURNAL):
         postgresql.execute(statement.encode(), values)
