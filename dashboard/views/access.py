@@ -75,7 +75,8 @@ def _cells(row: permissions.Capabilities) -> tuple[Any, list[Any]]:
     for verb in permissions.VERBS:
         targets = sorted({grant.action.removeprefix(verb).removeprefix(".") for grant in row.grants[verb]})
         scoped = any(grant.pins for grant in row.grants[verb])
-        cells.append((targets[:TARGETS_SHOWN], max(0, len(targets) - TARGETS_SHOWN), bool(targets), scoped))
+        more = max(0, len(targets) - TARGETS_SHOWN)
+        cells.append((verb, targets[:TARGETS_SHOWN], more, bool(targets), scoped))
     return row.agent, cells
 
 

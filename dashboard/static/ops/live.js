@@ -51,7 +51,7 @@
   const rowsOf = list => new Map(list ? [...list.rows].map(row => [keyOf(row), row]) : []);
   const textOf = el => { const copy = el.cloneNode(true); for (const age of all('[data-age]', copy)) age.textContent = age.dateTime; return copy.textContent; };
   const seenBy = el => JSON.parse(el.getAttribute('hx-headers') || '{}')['X-Seen'] || '';
-  const put = (next, before) => { before.replaceWith(document.adoptNode(next)); htmx.process(next); document.dispatchEvent(new Event('live:put')); };
+  const put = (next, before) => { before.replaceWith(document.adoptNode(next)); htmx.process(next); };
   const endedIn = (was, now, ends) => {
     const keys = [...was.keys()], last = keys.findLastIndex(key => now.has(key));
     const isInOrder = `${keys.filter(key => now.has(key))}` === `${[...now.keys()].filter(key => was.has(key))}`;

@@ -22,16 +22,6 @@
     }
   }, 1000);
 
-  // In a narrow window each row of a list is a card, whose cells are labelled by the heads of their columns.
-  const label = () => {
-    for (const cell of all('[data-list] > tr > td:not([data-label], [colspan])')) {
-      const heads = cell.closest('table').tHead.rows[0].cells, head = heads[cell.cellIndex], word = head && one('.vh', head) ? '' : head && head.textContent;
-      if (word) cell.dataset.label = word.replace(/[▲▼]/, '').trim().toLowerCase();
-    }
-  };
-  label();
-  for (const name of ['htmx:afterSettle', 'htmx:oobAfterSwap', 'live:put']) document.addEventListener(name, label);
-
   const dialog = one('#dialog');
   const open = () => {
     if (!dialog.open) dialog.showModal();

@@ -11,13 +11,18 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 LISTS = (
     *("leases/", "tasks/", "results/?delivery=all", "audit/", "agents/", "repairs/", "repairs/bulk/"),
-    *("idempotency/", "scheduler/dry-run/", "deliveries/"),
+    *("idempotency/", "scheduler/dry-run/", "deliveries/", "failures/", "access/", "access/?show=grants", "map/"),
 )
 CLIPPED = """() => [
   ...(document.documentElement.scrollWidth > innerWidth ? [`the page: ${document.documentElement.scrollWidth}`] : []),
   ...[...document.querySelectorAll('.scroll:has(> table > [data-list])')]
     .filter(box => box.scrollWidth > box.clientWidth).map(box => `${box.ariaLabel}: ${box.scrollWidth}`),
 ]"""
+LABELS = """() => [...document.querySelector('[data-list] > tr').querySelectorAll('td')]
+  .map(cell => getComputedStyle(cell, '::before').content.slice(1, -2))"""
+UNNAMED = """() => [...document.querySelectorAll('[data-list] > tr > td:not(.pick, .verbs, [colspan])')]
+  .map(cell => [cell.innerText, getComputedStyle(cell, '::before').content])
+  .filter(([text, label]) => text && label === 'none')"""
 TALL = """() => [...document.querySelectorAll('[data-list] > tr')]
   .map(row => Math.round(row.getBoundingClientRect().height)).filter(height => height > 36)"""
 OVERLAPS = """() => [...document.querySelectorAll('nav li')].filter(place => {
@@ -38,9 +43,17 @@ def test_a_narrow_window_shows_lists_as_cards_below_a_header_of_two_rows(browse)
         assert page.evaluate(CLIPPED) == [], path
         assert page.evaluate("document.querySelector('header').offsetHeight") <= 100, path
 
+
+def test_the_cells_of_cards_are_labelled_without_scripts(browse):
+    hub.on_fire()
+    page = browse("ana", width=390, scripts=False)
+
+    for path in LISTS:
+        page.goto(f"/ops/{path}")
+        assert page.evaluate(UNNAMED) == [], path
+
     page.goto("/ops/tasks/")
-    labels = page.locator("[data-list] tr").first.locator("td").evaluate_all("cells => cells.map(c => c.dataset.label)")
-    assert labels[:3] == ["state", "attempts", "sent"]
+    assert page.evaluate(LABELS) == ["state", "attempts", "sent", "age", "safety", "id"]
 
 
 def test_compact_rows_are_at_most_36_pixels_high(browse, live_server):

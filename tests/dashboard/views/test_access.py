@@ -33,8 +33,8 @@ def test_the_matrix_shows_the_live_capabilities_of_each_agent(vic, alice, bob):
 
     rows = {agent.display: cells for agent, cells in vic.get(ACCESS).context["rows"]}
 
-    assert rows["alice@local"][2][2]
-    assert not rows["bob@local"][2][2]
+    assert rows["alice@local"][2][3]
+    assert not rows["bob@local"][2][3]
     assert "carol@local" not in shown(vic)
 
 
