@@ -95,7 +95,10 @@ def browse(request, chromium, live_server):
         session = Client()
         session.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
         context = chromium.new_context(
-            viewport={"width": width, "height": 900}, base_url=live_server.url, java_script_enabled=scripts
+            viewport={"width": width, "height": 900},
+            base_url=live_server.url,
+            color_scheme=theme,
+            java_script_enabled=scripts,
         )
         context.set_default_timeout(PATIENCE)
         context.add_cookies(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.models import Task
+from mailbox.models import Lease, Task
 from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
 from tests.screenshots import hub
@@ -36,6 +36,21 @@ def test_the_error_and_the_words_of_a_task_are_on_the_first_screen(browse):
         page.goto(f"/ops/tasks/{lease.task.uuid}/")
         assert bottom_of(page, "Four of five guests liked it.") < height
         assert page.locator("#state progress").bounding_box()["y"] < height
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_the_verbs_of_a_task_and_a_lease_can_be_clicked_on_every_screen(browse, width):
+    hub.on_fire()
+    lease = Lease.objects.live().with_task().filter(holder__display="scraper@local").earliest("leased_at")
+    ended = Task.objects.filter(outcome=ResultStatus.ERROR).latest("pk")
+    page = browse("ana", width=width)
+
+    for path in (f"leases/{lease.lease_id}/", f"tasks/{lease.task.uuid}/"):
+        page.goto(f"/ops/{path}")
+        for verb in ("Requeue", "Force error"):
+            page.locator("main").get_by_role("link", name=verb).click(trial=True)
+    page.goto(f"/ops/tasks/{ended.uuid}/")
+    page.locator("main").get_by_role("link", name="Send a copy").click(trial=True)
 
 
 @pytest.mark.parametrize("status", ["ok", "error"])
