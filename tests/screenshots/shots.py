@@ -11,10 +11,11 @@ from django.urls import reverse
 
 from mailbox.gate.callers import Role
 from mailbox.inspection import trees
-from mailbox.models import Lease
+from mailbox.models import Failure, Lease, Task
 from mailbox.verbs.repairs import auto_retry
+from mailbox.verbs.upkeep import filing
 from mailbox.words import advice
-from tests.screenshots import hub
+from tests.screenshots import deliveries, hub
 from tests.support import factories
 from tests.support.plans import carried_out, planned
 
@@ -147,14 +148,49 @@ def test_repairs(take):
     take("scan", f"scheduler/scans/{run.pk}/")
     take("audit-event", f"audit/{run.pk}/")
     take("idempotency", "idempotency/")
+
+
+def test_callbacks(take):
+    given_up = deliveries.calling_back()
+
+    take("overview-calling-back", "")
     take("deliveries", "deliveries/")
+    take("delivery", f"deliveries/{given_up.delivery_id}/")
     take("resend-many", "deliveries/resend/?everything=1")
+
+
+def test_failures_and_copies(take):
+    hub.on_fire()
+    filing.file_failures()
+    failure = Failure.objects.filter(agent__local="payments").latest("pk")
+    task = Task.objects.filter(failure=failure).get()
+
+    def planned_copies(page):
+        page.get_by_role("button", name="Preview send again").click()
+        page.wait_for_url("**/repairs/**")
+
+    take("failure", f"failures/{failure.fingerprint}/")
+    take("copies", f"failures/{failure.fingerprint}/", planned_copies)
+    take("task-failed", f"tasks/{task.uuid}/")
+    take("send-a-copy", f"send/?copy={task.uuid}")
 
 
 def test_a_task_after_three_attempts(take):
     task = hub.thrice_leased()
 
     take("task-3-attempts", f"tasks/{task.uuid}/")
+    take("comparison", f"tasks/{task.uuid}/diff/")
+
+
+def test_the_palette(take):
+    hub.calm()
+
+    def suggesting(page):
+        page.keyboard.press("Control+k")
+        page.keyboard.type("hotel")
+        page.wait_for_selector("#suggestions a")
+
+    take("palette", "tasks/", suggesting, whole=False)
 
 
 def test_conversations(take):
