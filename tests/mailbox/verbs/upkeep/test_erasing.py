@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import subprocess
-import sys
 from datetime import timedelta
 from uuid import uuid4
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 from django.utils import timezone
 
 from agentcards import profiles
@@ -40,11 +37,6 @@ from tests.support.tampering import old_rows, triggers_off
 pytestmark = pytest.mark.django_db
 SECRET = "the secret text"
 CLI = Caller.command_line()
-FILES_WITH_A_TEXT = """
-import pathlib, sys
-text, *files = sys.argv[1:]
-print(sum(text.encode() in pathlib.Path(file).read_bytes() for file in files))
-"""
 
 
 def finished(alice, bob, key="key"):
@@ -239,25 +231,6 @@ def test_the_command_erases_cards_too(alice, bob):
     profile.refresh_from_db()
     assert profile.description == ""
     assert SECRET not in stored()
-
-
-@pytest.mark.skipif("connection.vendor != 'sqlite'", reason="the old bytes go with PostgreSQL's next vacuum")
-@pytest.mark.django_db(transaction=True)
-def test_the_files_of_sqlite_keep_no_byte_of_an_erased_task(alice, bob):
-    text = f"the text of {uuid4()}"
-    factories.grant(alice, f"a2a.send.{bob.agent.display}")
-    task = factories.leased_task(alice, bob, intent_text=text).task
-    results.post_result(bob, factories.result_envelope(task, content=[{"type": "text", "text": text}]))
-    database = connection.settings_dict["NAME"]
-
-    def kept():
-        # Another process reads the files: closing them here would end the locks of this process's connections.
-        search = [sys.executable, "-c", FILES_WITH_A_TEXT, text, str(database), f"{database}-wal"]
-        return int(subprocess.check_output(search))
-
-    assert kept()
-    call_command("a2a", "erase", "--task", str(task.uuid), "--reason", "asked for")
-    assert not kept()
 
 
 def test_an_erasure_reports_a_write_ahead_log_that_a_long_read_keeps(alice, bob, monkeypatch):
