@@ -80,7 +80,7 @@ def page(
     """Render a page with its frame. For a part, ``name.html#part``, render the part alone."""
     frame = {**look(request), "caller": caller, "now": now, "table": request.GET.get("table")}
     if "#" not in template:
-        attention = NavCounts.read(request.user.get_username(), now)
+        attention = NavCounts.read(now)
         frame["has_first_password"] = isinstance(request.user, User) and own_password.is_first(request.user)
         frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
     return render(request, template, {**frame, **context}, status=status)

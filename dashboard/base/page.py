@@ -146,7 +146,7 @@ class DashboardView(View):
             response = HttpResponse(status=204)
         else:
             response = self.page(f"{template}#{part}", {**context, "version": version})
-        attention = NavCounts.read(self.request.user.get_username(), self.now)
+        attention = NavCounts.read(self.now)
         response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
         return response
 

@@ -20,7 +20,7 @@ class Saved:
     waiting: Count
 
     @classmethod
-    def read(cls, username: str, found: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
-        """Read the three figures for the person of this name, in one query."""
-        saved = standing.savings(username, found, waiting, most=COUNTED_TO)
+    def read(cls, found: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
+        """Read the three figures in one query."""
+        saved = standing.savings(found, waiting, most=COUNTED_TO)
         return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))

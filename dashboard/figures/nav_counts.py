@@ -21,9 +21,9 @@ class NavCounts:
     given_up: Count
 
     @classmethod
-    def read(cls, username: str, now: datetime) -> Self:
-        """Read the counts for the person of this name, in one query."""
-        found = standing.attention(username, now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
+    def read(cls, now: datetime) -> Self:
+        """Read the counts in one query."""
+        found = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
         stale, pending, paused, given_up = map(Count, found)
         return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
 

@@ -39,12 +39,11 @@ class OverviewFigures:
     scan: Mapping[str, Any]
 
     @classmethod
-    def read(cls, username: str, now: datetime) -> Self:
-        """Read the figures for the person of this name, in one query."""
+    def read(cls, now: datetime) -> Self:
+        """Read the figures in one query."""
         stale_after = thresholds.stale_after()
         bands = charts.bands(stale_after)
         found = standing.read(
-            username,
             now,
             bands=[(band.least, band.most) for band in bands],
             stale_after=stale_after,

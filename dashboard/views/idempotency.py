@@ -44,7 +44,7 @@ class ReplayList(ListPage):
 
     def total(self, found: ReplayEntryQuerySet, page: Page[Any]) -> Count:
         waiting = search.tasks("state:waiting", self.at)
-        self.saved = Saved.read(self.request.user.get_username(), found, waiting)
+        self.saved = Saved.read(found, waiting)
         return self.saved.entries
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:

@@ -23,7 +23,7 @@ class Overview(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         hour = HOUR.start(self.now)
-        standing = OverviewFigures.read(request.user.get_username(), self.now)
+        standing = OverviewFigures.read(self.now)
         agents = list(backlogs.busiest_first(standing_of(everyone(), self.now))[:AGENTS_SHOWN])
         figures = series.read(
             self.now,

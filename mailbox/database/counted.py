@@ -1,6 +1,11 @@
 from __future__ import annotations
 
+from typing import Any
+
+from django.db import DEFAULT_DB_ALIAS
 from django.db.models import F, IntegerField, Model, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.sql import Query
 
 
 class Counted(Subquery):
@@ -25,3 +30,12 @@ class Summed(Subquery):
     def up_to(cls, most: int, rows: QuerySet[Model], field: str) -> Summed:
         """Sum over up to one row more than ``most``, and no further."""
         return cls(rows.order_by().values(summed=F(field))[: most + 1])
+
+
+def read_together(*figures: Subquery | Combinable) -> tuple[Any, ...]:
+    """Return the values of these figures, read in one query of no table."""
+    query = Query(None)
+    for number, figure in enumerate(figures):
+        query.add_annotation(figure, f"figure{number}")
+    (values,) = query.get_compiler(using=DEFAULT_DB_ALIAS).results_iter()
+    return tuple(values)

@@ -1,19 +1,14 @@
-"""The numbers of the hub at this instant. Each function makes one query.
-
-The query needs a row to begin from, and takes that of the user who reads the page.
-"""
+"""The numbers of the hub at this instant. Each function makes one query."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from django.contrib.auth.models import User
 from django.db.models import Subquery
-from django.db.models.expressions import Combinable
 
-from mailbox.database.counted import Counted, Summed
+from mailbox.database.counted import Counted, Summed, read_together
 from mailbox.inspection import backlogs, troubles
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
@@ -63,7 +58,7 @@ class Savings(NamedTuple):
     waiting: int
 
 
-def attention(username: str, now: datetime, *, stale_after: timedelta, most: int) -> Attention:
+def attention(now: datetime, *, stale_after: timedelta, most: int) -> Attention:
     """Return the numbers that may need a person's attention. Each number stops at one more than ``most``."""
     found = (
         Lease.objects.stale(now, stale_after),
@@ -71,11 +66,10 @@ def attention(username: str, now: datetime, *, stale_after: timedelta, most: int
         Agent.objects.paused(),
         PushDelivery.objects.given_up(),
     )
-    return Attention(*_read(username, *(Counted.up_to(most, one) for one in found)))
+    return Attention(*read_together(*(Counted.up_to(most, one) for one in found)))
 
 
 def read(
-    username: str,
     now: datetime,
     *,
     bands: Sequence[tuple[timedelta, timedelta | None]],
@@ -90,8 +84,7 @@ def read(
     live = [Lease.objects.aged(now, least, below) for least, below in bands]
     failing = [Counted.up_to(most, part) for part in troubles.failing_callbacks(now)]
     scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
-    numbers = _read(
-        username,
+    numbers = read_together(
         *(Counted(leases.values("pk")) for leases in live),
         Counted(Lease.objects.stale(now, stale_after).safe_to_repeat().values("pk")),
         Counted.up_to(most, Task.objects.queued()),
@@ -111,20 +104,10 @@ def read(
     return Standing(numbers[: len(live)], *numbers[len(live) :])
 
 
-def first_person() -> User | None:
-    """Return the person who was added first; None if the hub has no people."""
-    return User.objects.order_by("pk").first()
-
-
-def savings(username: str, entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -> Savings:
+def savings(entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -> Savings:
     """Return the savings by the cached results ``entries``. Hits are summed over the results that are counted.
 
     ``waiting`` are the duplicates that wait. Each number of rows stops at one more than ``most``.
     """
-    counted = Counted.up_to(most, entries), Summed.up_to(most, entries, "hits"), Counted.up_to(most, waiting)
-    return Savings(*(number or 0 for number in _read(username, *counted)))
-
-
-def _read(username: str, *figures: Subquery | Combinable) -> tuple[Any, ...]:
-    (numbers,) = User.objects.filter(username=username).values_list(*figures)
-    return tuple(numbers)
+    figures = Counted.up_to(most, entries), Summed.up_to(most, entries, "hits"), Counted.up_to(most, waiting)
+    return Savings(*(number or 0 for number in read_together(*figures)))

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.contrib.auth.models import User
 from django.utils import timezone
 from django_q.models import Schedule
 
@@ -72,6 +73,15 @@ def test_the_decisions_of_a_hub_in_trouble_are_noted(hook, vic):
     keys = set(Alert.objects.values_list("key", flat=True))
     assert {"leases", "errors:payments@local"} <= keys
     assert LastPass.objects.get(job=ALERT_JOB).failed_at is None
+
+
+def test_a_hub_without_people_reports_its_decisions(hook):
+    hub.on_fire()
+    User.objects.all().delete()
+
+    alerts.alert_pass()
+
+    assert "leases" in set(Alert.objects.values_list("key", flat=True))
 
 
 def test_every_page_of_an_alert_opens(hook, vic):

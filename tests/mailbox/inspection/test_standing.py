@@ -3,7 +3,6 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from django.contrib.auth.models import User
 from django.utils import timezone
 
 from mailbox.inspection import standing
@@ -13,22 +12,17 @@ from tests.support import factories
 pytestmark = pytest.mark.django_db
 
 
-@pytest.fixture
-def vera():
-    return User.objects.create_user("vera").username
-
-
-def test_attention_takes_one_query_and_stops_counting_at_its_limit(vera, alice, bob, django_assert_num_queries):
+def test_attention_takes_one_query_and_stops_counting_at_its_limit(alice, bob, django_assert_num_queries):
     for _ in range(3):
         factories.leased_task(alice, bob)
 
     with django_assert_num_queries(1):
-        found = standing.attention(vera, timezone.now(), stale_after=timedelta(0), most=1)
+        found = standing.attention(timezone.now(), stale_after=timedelta(0), most=1)
 
     assert found == (2, 0, 0, 0)
 
 
-def test_the_standing_takes_one_query_and_counts_leases_by_age(vera, alice, bob, django_assert_num_queries):
+def test_the_standing_takes_one_query_and_counts_leases_by_age(alice, bob, django_assert_num_queries):
     now = timezone.now()
     for age in (1, 5, 5):
         lease = factories.leased_task(alice, bob)
@@ -37,10 +31,10 @@ def test_the_standing_takes_one_query_and_counts_leases_by_age(vera, alice, bob,
     bands = [(timedelta(0), timedelta(minutes=2)), (timedelta(minutes=2), None)]
 
     with django_assert_num_queries(1):
-        found = standing.read(vera, now, bands=bands, stale_after=timedelta(minutes=2), quiet_before=now, most=10)
+        found = standing.read(now, bands=bands, stale_after=timedelta(minutes=2), quiet_before=now, most=10)
 
     assert (found.ages, found.queued, found.pending, found.scan) == ((1, 2), 1, 0, None)
 
 
-def test_savings_are_zero_without_cached_results(vera):
-    assert standing.savings(vera, ReplayEntry.objects.none(), Task.objects.none(), most=10) == (0, 0, 0)
+def test_savings_are_zero_without_cached_results():
+    assert standing.savings(ReplayEntry.objects.none(), Task.objects.none(), most=10) == (0, 0, 0)
