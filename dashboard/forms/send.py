@@ -12,6 +12,7 @@ from django import forms
 from django.conf import settings
 
 from mailbox.models import Task
+from mailbox.verbs.life import copies
 from mailbox.words import content, json_text, redaction, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 from mailbox.words.errors import InvalidJsonError
@@ -139,7 +140,7 @@ class SendForm(forms.Form):
 def copied(task: Task, token: UUID) -> dict[str, Any]:
     """Return the values of a form that sends a copy of ``task``; raise `CannotCopyError`.
 
-    A key of the same work would be answered from the cache, so the copy gets a key of its own. ``token`` names it.
+    ``token`` is the id of the copy. It names the copy's key, as `copies.key_of_copy` says.
     """
     metadata = json_text.loads(task.metadata)
     if task.state != Task.State.RESOLVED:
@@ -157,7 +158,7 @@ def copied(task: Task, token: UUID) -> dict[str, Any]:
         "intent_text": task.intent_text,
         "task_kind": task.task_kind,
         "duplicate_safety": task.duplicate_safety,
-        "idempotency_key": f"{task.idempotency_key[:KEPT]}-copy-{token.hex[:8]}" if task.idempotency_key else "",
+        "idempotency_key": copies.key_of_copy(task, own=token) or "",
         "work_timeout": f"{task.work_timeout // timedelta(seconds=1)}s" if task.work_timeout else "",
         "parent": task.parent,
         "content": _written(blocks),
@@ -174,7 +175,6 @@ def _written(value: Any) -> str:
 
 
 LARGEST_COPY = 256 * 1024  # characters
-KEPT = 400  # characters of the original's key in the key of a copy
 FIELD_OF = {"idempotency.key": "idempotency_key", "deadline_ms": "deadline"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from uuid import UUID
 
 from django.conf import settings
@@ -15,23 +16,35 @@ from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, Resu
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from mailbox.words.sealed import ERASED
 
-KEPT = 400  # characters of the key in a key with a suffix
+LONGEST = 400  # characters of a key that gets a suffix; a longer key is replaced by its SHA-256
+
+
+def key_of_copy(task: Task, *, own: UUID | None = None) -> str | None:
+    """Return the idempotency key of a copy of ``task``; None if the task has no key.
+
+    ``own`` is the id of a copy that one person writes and sends: its key is its own, so the work is done again. The
+    form shows the key, and the person can put the old one back to get the cached result.
+
+    Without ``own`` the copy is one of many in a plan, and keeps the key, because it is the same work. The recipient
+    recognises it, and two copies of one key do the work once. If the hub caches errors, the key gets a suffix, so that
+    the cached error does not answer the copy.
+    """
+    if not (key := task.idempotency_key):
+        return None
+    if own is not None:
+        return f"{_short(key)}-copy-{own.hex[:8]}"
+    return f"{_short(key)}-again" if ResultStatus.ERROR in settings.A2A_REPLAY_STATUSES else key
 
 
 def envelope_of(task: Task, copy_id: UUID) -> TaskEnvelope:
-    """Return the envelope of a copy of ``task``: its recipient, words, kind, metadata, parent and work timeout.
+    """Return the envelope of a copy by a plan: with the task's recipient, words, kind, metadata, parent, work timeout.
 
-    An idempotent copy keeps the key, because it is the same work. The recipient recognises it, and two copies of one
-    key do the work once. If the hub caches errors, the key gets a suffix, so that the cached error does not answer the
-    copy. The copy has no deadline, conversation, callback or webhook: those are the sender's own.
-
-    Raises `InvalidRequestError` for an erased task.
+    Its key is that of `key_of_copy`. The copy has no deadline, conversation, callback or webhook: those are the
+    sender's own. Raises `InvalidRequestError` for an erased task.
     """
     if task.intent_text.startswith(ERASED):
         raise InvalidRequestError({"task": "its payload was erased"})
-    safety, key = task.duplicate_safety, task.idempotency_key
-    if key and ResultStatus.ERROR in settings.A2A_REPLAY_STATUSES:
-        key = f"{key[:KEPT]}-again"
+    safety, key = task.duplicate_safety, key_of_copy(task)
     return TaskEnvelope(
         id=copy_id,
         recipient=AgentRef(task.recipient.display, task.recipient.pubkey),
@@ -56,3 +69,7 @@ def send_again(caller: Caller, task_id: UUID) -> Task:
     if task is None:
         raise UnknownTaskError.of(task_id)
     return operators.send_task(caller, envelope_of(task, id_of_copy(task_id)))
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= LONGEST else hashlib.sha256(key.encode()).hexdigest()
