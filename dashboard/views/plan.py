@@ -176,7 +176,7 @@ def plan_of(number: str) -> RepairPlan:
     is_number = number.isdecimal() and len(number) < 19
     plan = lookup.plan(int(number)) if is_number else None
     if plan is None:
-        raise UnknownPlanError(f"There is no plan #{number}.")
+        raise UnknownPlanError(f"Plan #{number} not found.")
     return plan
 
 

@@ -112,7 +112,7 @@ class Repair(Act[Lease]):
         lease.task.refresh_from_db()
         number = ""
         if event is not None:
-            number = format_html(' <a href="{}">Journal #{}</a>', reverse("ops:audit-event", args=[event.pk]), event.pk)
+            number = format_html(' <a href="{}">Event #{}</a>', reverse("ops:audit-event", args=[event.pk]), event.pk)
         message = format_html("{}{}", self.said(lease), number)
         if self.is_fragment and urlsplit(self.request.htmx.current_url or "").path == reverse("ops:leases"):
             lease.refresh_from_db(fields=["ended_at", "end"])
@@ -145,7 +145,7 @@ class Requeue(Repair):
 class ForceError(Repair):
     needs = actions.FORCE_ERROR
     route = "force-error"
-    wording = Wording(heading="Force an error on 1 lease", verb="Force error", busy="Forcing…", keep="Cancel")
+    wording = Wording(heading="Force error on 1 lease", verb="Force error", busy="Forcing…", keep="Cancel")
 
     def is_open(self, lease: Lease) -> bool:
         """Whether the lease is live, or its holder's question still interrupts the task."""

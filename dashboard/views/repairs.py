@@ -87,7 +87,7 @@ class Repairs(RepairList):
             return None
         plan = lookup.plan(chosen["after"])
         if plan is None:
-            raise UnknownPlanError(f"There is no plan #{chosen['after']}.")
+            raise UnknownPlanError(f"Plan #{chosen['after']} not found.")
         return plan
 
     def _nothing_planned(self, why: str) -> HttpResponse:

@@ -88,7 +88,7 @@ def _send_again(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
     sent = AuditEvent.objects.of_task(copy.uuid).filter(kind=Kind.TASK_SENT).first()
     is_own = sent is not None and sent.request_id == plan.request_id
     outcome = RepairPlanRow.Outcome.DONE if is_own else RepairPlanRow.Outcome.CHANGED
-    mine.settle(outcome, "" if is_own else "sent again before", timezone.now())
+    mine.settle(outcome, "" if is_own else "already sent again", timezone.now())
 
 
 def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:

@@ -64,10 +64,10 @@ def _verdict(
     task: Task, opening: str, sent: Collection[UUID], silent: Collection[Agent]
 ) -> tuple[RepairPlanRow.Verdict, str]:
     if id_of_copy(task.uuid) in sent:
-        return RepairPlanRow.Verdict.SKIPPED, "sent again before"
+        return RepairPlanRow.Verdict.SKIPPED, "already sent again"
     if opening.startswith(ERASED):
         return RepairPlanRow.Verdict.SKIPPED, "its payload was erased"
     if task.recipient in silent:
         grant = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
-        return RepairPlanRow.Verdict.SKIPPED, f"{task.recipient} may not answer {OPERATORS}. Grant it: {grant}"[:500]
+        return RepairPlanRow.Verdict.SKIPPED, f"{task.recipient} can't answer {OPERATORS}. Grant it: {grant}"[:500]
     return (RepairPlanRow.Verdict.READY if task.is_idempotent else RepairPlanRow.Verdict.CONSENT), ""

@@ -228,7 +228,7 @@ def _row(verb: RepairPlan.Verb, lease: Lease, max_attempts: int) -> RepairPlanRo
 
 def _verdict(verb: RepairPlan.Verb, lease: Lease, max_attempts: int) -> tuple[RepairPlanRow.Verdict, str]:
     if lease.ended_at is not None:
-        return RepairPlanRow.Verdict.SKIPPED, "no longer live"
+        return RepairPlanRow.Verdict.SKIPPED, "already ended"
     if verb == RepairPlan.Verb.FORCE_ERROR:
         return RepairPlanRow.Verdict.READY, ""
     if lease.tries >= max_attempts:
@@ -241,7 +241,7 @@ def _check(tally: PlanTally, with_unsafe: bool | None, typed: int | None) -> Non
         raise InvalidRequestError({"with_unsafe": "choose what to do with the unsafe leases"})
     included, expected = tally.included(bool(with_unsafe)), tally.to_type(bool(with_unsafe))
     if not included:
-        raise InvalidRequestError({"with_unsafe": "leaves no lease to repair: discard the plan instead"})
+        raise InvalidRequestError({"with_unsafe": "leaves no lease to repair; discard the plan instead"})
     if expected is not None and typed != expected:
         raise InvalidRequestError({"typed": f"type {expected}, the number of leases"})
 
@@ -256,7 +256,7 @@ def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
 def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:
     plan = RepairPlan.objects.locked().filter(pk=number).first()
     if plan is None:
-        raise UnknownPlanError(f"There is no plan #{number}.")
+        raise UnknownPlanError(f"Plan #{number} not found.")
     _pass_the_gate(caller, plan.verb, journal)
     return plan
 

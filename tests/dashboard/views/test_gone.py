@@ -39,7 +39,7 @@ def test_pages_of_a_compacted_task_link_to_its_journal(vic, lease, page):
     answer = vic.get(path)
 
     assert answer.status_code == 410
-    assert "This task is no longer kept" in answer.text
+    assert "This task was removed" in answer.text
     assert f'href="/ops/audit/?q=task:{lease.task.uuid}"' in answer.text
     assert "result acknowledged" in answer.text
     assert "<html" not in vic.get(path, headers={"HX-Request": "true"}).text
@@ -94,7 +94,7 @@ def number(alice, bob):
     [
         ("#{}", ["repairs", "audit"]),
         ("{}", ["repairs", "audit"]),
-        ("Journal #{}", ["audit"]),
+        ("Event #{}", ["audit"]),
         ("Repair #{}", ["repairs"]),
     ],
 )

@@ -74,7 +74,7 @@ def test_the_journal_links_to_the_plan_and_the_overview_lists_it_once(ana, alice
     assert address in ana.get(f"/ops/audit/{applied.pk}/").text
     assert address in ana.get(f"/ops/audit/{decided.pk}/").text
     lately = ana.get("/ops/").text
-    assert "applied a repair in bulk" in lately
+    assert "applied a bulk repair" in lately
     assert "requeued</b>" not in lately
 
 
@@ -83,7 +83,7 @@ def test_a_bulk_forced_error_sends_the_typed_message(ana, alice, bob):
 
     page = apply(ana, message="please send it again")
 
-    assert "<b>2</b> forced to an error" in squeezed(page.text)
+    assert "<b>2</b> closed as errors" in squeezed(page.text)
     assert results.drain_results(alice)[0].error_message == "please send it again"
 
 
@@ -120,7 +120,7 @@ def test_a_plan_too_long_for_one_request_continues_later(ana, alice, bob, monkey
     assert "Continue" in page.text
     assert same.status_code == 204
     assert '<progress max="3" value="2"' in on.text
-    assert "<b>1</b> still to do" in changed.text
+    assert "<b>1</b> pending" in changed.text
     assert "<html" not in changed.text
     assert "<b>3</b> requeued" in squeezed(ana.get(address).text)
     assert Task.objects.queued().count() == 3

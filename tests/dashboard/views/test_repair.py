@@ -57,7 +57,7 @@ def test_a_requeue_queues_the_task_and_is_journalled_and_confirmed(ana, alice, b
     assert applied.fields["reason"] == "pod killed, INC-4412"
     assert applied.fields["lease_id"] == str(lease.lease_id)
     assert "Requeued. Attempt 1 stays recorded" in response.text
-    assert f"Journal #{applied.pk}" in response.text
+    assert f"Event #{applied.pk}" in response.text
 
 
 @pytest.mark.parametrize(("message", "expected"), [("", "pod killed, INC-4412"), ("please resend", "please resend")])

@@ -111,7 +111,7 @@ def test_a_task_is_sent_again_once_by_any_number_of_plans(alice, bob, olga):
 
     assert outcomes(carried_out(olga, first)) == {"done": 1}
     assert outcomes(carried_out(olga, second)) == {"changed": 1}
-    assert verdicts(planned(olga)) == [("skipped", "sent again before")]
+    assert verdicts(planned(olga)) == [("skipped", "already sent again")]
     assert Task.objects.filter(sender__display=OPERATORS).count() == 1
     assert copy_of(task)
 

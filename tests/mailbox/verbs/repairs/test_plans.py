@@ -50,7 +50,7 @@ def test_a_plan_skips_ended_and_exhausted_leases_with_the_reason(alice, bob, olg
     plan = planned(olga, [ended, often], max_attempts=1)
 
     assert verdicts(plan) == [
-        ("skipped", "no longer live"),
+        ("skipped", "already ended"),
         ("skipped", "max attempts reached: the policy allows 1"),
     ]
     assert verdicts(planned(olga, [often], FORCE_ERROR, max_attempts=1)) == [("ready", "")]
