@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 from dashboard.figures import charts, thresholds
 from dashboard.figures.charts import Range
 from dashboard.wording import delivery_problem as delivery_words
+from dashboard.wording.payload import Part
 from dashboard.wording.states import STATES
 from mailbox.database import descent
 from mailbox.inspection import search
@@ -191,6 +192,13 @@ def delivery_problem(problem: str | None, status: int | None) -> str:
 
 register.filter("public_part", redaction.url)
 register.filter("without_secrets", redaction.text)
+
+
+@register.simple_tag(takes_context=True)
+def preview(context: Context, part: Part) -> SafeString | None:
+    """Return a part of a payload as rendered Markdown, None if the page shows it as text."""
+    shown: SafeString | None = context["previews"].of(part)
+    return shown
 
 
 @register.filter

@@ -17,6 +17,7 @@ from dashboard.figures import thresholds
 from dashboard.wording import commands, conversation, payload, stream, task_story
 from dashboard.wording.conversation import ArtifactList, Talk
 from dashboard.wording.journal import in_words
+from dashboard.wording.previews import Previews
 from mailbox.gate import actions
 from mailbox.gate.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, push_configs, search, tasks
@@ -61,6 +62,7 @@ class TaskDetailPage(DashboardView):
             "made": made,
             "stream": _lazily(lambda: stream.entries(talk, made, timings, acts, is_back=before is not None)),
             "is_back": before is not None,
+            "previews": Previews(asked=request.GET.get("markdown", "")),
             "task": task,
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,

@@ -16,7 +16,7 @@ from typing import Any
 
 from django.conf import settings
 
-from dashboard.wording import json_tree, media
+from dashboard.wording import json_tree, markdown, media
 from dashboard.wording.json_tree import JsonNode
 from mailbox.words import json_text, redaction
 from mailbox.words.conversation import PROGRESS
@@ -33,6 +33,7 @@ class Part:
 
     ``text`` is None for a file, which has ``size`` bytes. ``media_type`` is "" unless a browser may show the file.
     ``tree`` is that of a JSON object or array, else None. ``share`` is the progress in per cent, None for another part.
+    ``is_markdown`` is whether its declared type says so.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Part:
     media_type: str = ""
     tree: JsonNode | None = None
     share: int | None = None
+    is_markdown: bool = False
 
     @property
     def is_picture(self) -> bool:
@@ -57,6 +59,12 @@ class Part:
     def is_words(self) -> bool:
         """Whether it is a plain text, which reads as running words."""
         return self.title in ("Text", "Intent")
+
+    @property
+    def has_preview(self) -> bool:
+        """Whether it can be shown as Markdown: by its declared type, or as words that look like it."""
+        text = self.text or ""
+        return (self.is_markdown or (self.is_words and markdown.has_signs(text))) and markdown.is_short(text)
 
     @property
     def is_long_for_words(self) -> bool:
@@ -139,9 +147,10 @@ def json_file(value: Any, name: str) -> File:
 
 
 def _part(name: str, block: Mapping[str, Any]) -> Part:
+    declared: Any = ""
     match block["type"]:
         case "text":
-            title, text = "Text", str(block["text"])
+            title, text, declared = "Text", str(block["text"]), block.get("mediaType")
         case "json":
             title, text = "JSON", pretty(block["value"])
         case kind if kind == PROGRESS:
@@ -152,12 +161,13 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
             title, text = f"Link: {block['name']}", str(block["uri"])
         case "resource" if isinstance(block["resource"].get("text"), str):
             title, text = f"Resource: {block['resource'].get('uri', '')}", block["resource"]["text"]
+            declared = block["resource"].get("mimeType")
         case kind:
             data, mime = _bytes(block)
             filename = f"{block['filename']}, " if isinstance(block.get("filename"), str) else ""
             title, shown_as = f"{kind.capitalize()}: {filename}{mime}", media.shown_type(data, mime)
             return Part(name=name, title=title, text=None, size=len(data), media_type=shown_as)
-    return Part(name=name, title=title, text=text, size=len(text))
+    return Part(name=name, title=title, text=text, size=len(text), is_markdown=markdown.is_declared(declared))
 
 
 def _with_tree(part: Part, value: Any, room: int = json_tree.MOST) -> tuple[Part, int]:
