@@ -64,9 +64,7 @@ class TaskDiff(DashboardView):
 
 def _results_of_the_same_work(task: Task) -> Sequence[Result]:
     """Return the newest results of tasks with the same key, and that of the task of which this one is a copy."""
-    sent = journal.newest_about(task.uuid, most=100).items
-    original = next((act.fields["copy_of"] for act in sent if "copy_of" in act.fields), None)
-    return tasks.results_of_alike(task, most=ALIKE, original=original)
+    return tasks.results_of_alike(task, most=ALIKE, original=journal.copied_from(task.uuid))
 
 
 def _text(task: Task, name: str) -> str:

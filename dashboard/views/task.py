@@ -16,7 +16,7 @@ from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
 from dashboard.wording import commands, conversation, payload, stream, task_story
 from dashboard.wording.conversation import ArtifactList, Talk
-from dashboard.wording.journal import in_words
+from dashboard.wording.journal import JournalLine, in_words
 from dashboard.wording.previews import Previews
 from mailbox.gate import actions
 from mailbox.gate.own_agents import OPERATORS
@@ -73,7 +73,7 @@ class TaskDetailPage(DashboardView):
             **self._carried(task),
             **self._related(task),
             **self._told(task),
-            "copy_of": next((found for act in acts if (found := act.event.fields.get("copy_of"))), None),
+            "copy_of": _original(task_id, acts, is_cut=about.next_cursor is not None),
             "curl": commands.get(f"/a2a/tasks/{task_id}/entry"),
             "command": _command(task, lease),
             **{f"may_{name}": self.holds(verb) for name, verb in VERBS.items()},
@@ -150,6 +150,13 @@ def _lazily(read: Callable[[], Read]) -> Read:
 
 def _talk(task: WholeTask, asked: Collection[int], before: int | None) -> Talk:
     return conversation.talk(task, asked, before=before) if task.has_messages else NOTHING_SAID
+
+
+def _original(task_id: UUID, acts: Collection[JournalLine], *, is_cut: bool) -> str | None:
+    """Return the id of the task of which this one is a copy. Its first act says so, unless the acts are cut."""
+    if is_cut:
+        return journal.copied_from(task_id)
+    return next((found for act in acts if (found := act.event.fields.get("copy_of"))), None)
 
 
 def _relatives(context: Mapping[str, Any]) -> object:

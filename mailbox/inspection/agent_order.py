@@ -39,12 +39,13 @@ def sorted_keys(agents: AgentQuerySet, by: str, trouble: Trouble) -> Sequence[in
     ``by`` is "trouble", "queued", "leased", "errors" or "called", the least or earliest first; with a leading minus the
     most or latest first. Equal agents follow by name.
     """
+    if agents.order_by()[: SORTED_TO + 1].count() > SORTED_TO:  # before anything is measured
+        return None
     name = by.removeprefix("-")
     found = _measured(agents, name, trouble)
     keys = ("trouble", "errors") if name == "trouble" else (name,)
     order = [F(key).desc(nulls_last=True) if by.startswith("-") else F(key).asc(nulls_first=True) for key in keys]
-    pks = list(found.order_by(*order, "display").values_list("pk", flat=True)[: SORTED_TO + 1])
-    return None if len(pks) > SORTED_TO else pks
+    return list(found.order_by(*order, "display").values_list("pk", flat=True))
 
 
 def _measured(agents: AgentQuerySet, name: str, trouble: Trouble) -> AgentQuerySet:

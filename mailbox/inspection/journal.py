@@ -15,6 +15,12 @@ def newest_about(task_id: UUID, *, most: int) -> Page[AuditEvent]:
     return newest(AuditEvent.objects.filter(task_id=task_id), limit=most, cursor=None, name="about")
 
 
+def copied_from(task_id: UUID) -> str | None:
+    """Return the id of the task of which this one is a copy, as the row of its send names it; None for no copy."""
+    sent = AuditEvent.objects.of_task(task_id).first()
+    return sent.fields.get("copy_of") if sent else None
+
+
 def all_about(task_id: UUID) -> Iterator[AuditEvent]:
     """Yield every row of the task, oldest first, numbered or not. They are read a few at a time."""
     for event, _ in in_turn(AuditEvent.objects.filter(task_id=task_id), ("pk",)):

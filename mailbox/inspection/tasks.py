@@ -86,12 +86,13 @@ def alike(task: Task) -> TaskQuerySet:
 def results_of_alike(task: Task, *, most: int, original: str | None) -> list[Result]:
     """Return the results of the ``most`` newest tasks with the same key, newest first, then that of ``original``.
 
-    ``original`` is the id of a task; None adds no result.
+    ``original`` is the id of a task; None adds no result. The contents and errors of the results are left out.
     """
-    same = [one.pk for one in alike(task)[:most]]
-    found = list(Result.objects.filter(task__in=same).with_task_id().order_by("-pk")) if same else []
+    same = list(alike(task).values_list("pk", flat=True)[:most])
+    results = Result.objects.with_task_id().defer("content", "error_message", "task__intent_text", "task__metadata")
+    found = list(results.filter(task__in=same).order_by("-pk")) if same else []
     if original:
-        found += Result.objects.filter(task__uuid=original).exclude(task__in=same).with_task_id()
+        found += results.filter(task__uuid=original).exclude(task__in=same)
     return found
 
 

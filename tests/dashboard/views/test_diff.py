@@ -7,8 +7,9 @@ from uuid import uuid4
 import pytest
 
 from dashboard.wording import diff
-from mailbox.models import Task
+from mailbox.models import AuditEvent, Task
 from mailbox.verbs.life import leasing, results
+from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import path_of
 from tests.support import factories, talking
 from tests.support.markup import squeezed
@@ -53,18 +54,22 @@ def test_messages_and_artifacts_are_compared_by_name(ana, bob, lease):
     assert "No differences." in made.text
 
 
-def test_a_copy_is_compared_with_its_original(ana, alice, bob):
+def test_a_copy_with_a_long_journal_is_compared_with_its_original(ana, alice, bob):
     original = answered(alice, bob, "one")
     form = {"recipient": "bob", "intent_text": "report", "form_token": uuid4(), "copy_of": original.uuid}
     ana.post("/ops/send/", form)
     copy = Task.objects.get(uuid=form["form_token"])
     leasing.lease_task(bob, copy.uuid)
+    sent = AuditEvent.objects.of_task(copy.uuid).get(kind=Kind.TASK_SENT)
+    beside = {"actor": "x", "data": "{}", "at": sent.at, "source": "api", "task_id": copy.uuid}
+    AuditEvent.objects.bulk_create(AuditEvent(kind=Kind.CAPABILITY_CHECK, **beside) for _ in range(400))
     results.post_result(bob, factories.result_envelope(copy, content=[talking.block("two")]))
 
     page = ana.get(path_of(copy, "diff/"))
 
     assert f'value="result-of-{original.uuid}" selected' in page.text
     assert {"-two", "+one"} <= set(signed(page))
+    assert f'<a href="{path_of(original)}">' in ana.get(path_of(copy)).text
 
 
 def test_a_task_with_its_request_alone_has_nothing_to_compare(ana, alice, bob):

@@ -1,0 +1,78 @@
+"""The order of agents, the dealings of one agent and the texts to compare are read by index, also on a large hub."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from mailbox.inspection import agent_order, dealings, journal, tasks
+from mailbox.inspection.agent_order import Trouble
+from mailbox.models import Agent, Task
+from tests.mailbox.inspection.test_list_plans import MINUTE, _explained, assert_no_walk, at  # noqa: F401 (a fixture)
+
+pytestmark = pytest.mark.django_db
+
+WHOLE = r"SCAN mailbox_(task|lease|result|auditevent|rollup)\b"  # also of an index
+
+
+@pytest.fixture
+def trouble(at):  # noqa: F811 (fixture)
+    early = at.now - 5 * MINUTE
+    return Trouble(now=at.now, quiet_before=early, late_before=early, stale_before=early)
+
+
+@pytest.fixture
+def rare(at):  # noqa: F811 (fixture)
+    return Agent.objects.get(display="rare@local")
+
+
+@pytest.mark.parametrize("by", ["-trouble", "queued", "-leased", "errors", "-called"])
+def test_agents_are_ordered_by_numbers_that_an_index_has(trouble, by):
+    with CaptureQueriesContext(connection) as made:
+        found = agent_order.sorted_keys(Agent.objects.all(), by, trouble)
+
+    assert found is not None
+    assert len(found) == Agent.objects.count()
+    assert_by_index(made)
+
+
+def test_of_too_many_agents_none_is_measured(trouble, monkeypatch):
+    monkeypatch.setattr(agent_order, "SORTED_TO", 3)
+
+    with CaptureQueriesContext(connection) as made:
+        assert agent_order.sorted_keys(Agent.objects.all(), "-trouble", trouble) is None
+
+    assert len(made) == 1
+    assert not re.search("mailbox_(task|lease|rollup)", made[0]["sql"])
+
+
+def test_the_dealings_of_an_agent_are_read_by_index(rare):
+    with CaptureQueriesContext(connection) as made:
+        assert dealings.counterparts(rare, most=5)
+        assert dealings.last_leased_at(rare)
+        dealings.next_queued(rare, most=5)
+
+    assert_by_index(made)
+
+
+def test_the_texts_to_compare_are_chosen_by_index_and_without_contents(at):  # noqa: F811 (fixture)
+    task, other = Task.objects.filter(idempotency_key__isnull=False)[:2]
+
+    with CaptureQueriesContext(connection) as made:
+        tasks.whole_task(task.uuid)
+        journal.copied_from(task.uuid)
+        found = tasks.results_of_alike(task, most=10, original=str(other.uuid))
+
+    assert found
+    assert {"content", "error_message"} <= found[0].get_deferred_fields()
+    assert_by_index(made)
+
+
+def assert_by_index(made):
+    assert_no_walk(made)
+    for query in made:
+        plan = _explained(query["sql"])
+        assert not re.search(rf"Seq Scan on mailbox_rollup|{WHOLE}", plan), plan
