@@ -22,7 +22,7 @@
   document.addEventListener('submit', e => {
     if (!e.target.matches('[data-pick]') || e.target.elements.everything.checked || boxes(e.target).some(box => box.checked)) return;
     e.preventDefault();
-    e.target.querySelector('[data-picked]').textContent = 'Select at least one lease first';
+    e.target.querySelector('[data-picked]').textContent = 'Nothing selected';
   });
   document.addEventListener('htmx:afterSettle', tellAll);
   addEventListener('pageshow', tellAll);

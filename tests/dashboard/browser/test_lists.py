@@ -42,6 +42,9 @@ def test_a_narrow_window_shows_lists_as_cards_below_a_header_of_two_rows(browse)
         page.goto(f"/ops/{path}")
         assert page.evaluate(CLIPPED) == [], path
         assert page.evaluate("document.querySelector('header').offsetHeight") <= 100, path
+    page.goto("/ops/tasks/")
+    row, title = page.locator("[data-list] tr").first, page.locator("[data-list] .name").first
+    assert title.bounding_box()["width"] > row.bounding_box()["width"] * 0.9
 
 
 def test_the_cells_of_cards_are_labelled_without_scripts(browse):
@@ -54,6 +57,17 @@ def test_the_cells_of_cards_are_labelled_without_scripts(browse):
 
     page.goto("/ops/tasks/")
     assert page.evaluate(LABELS) == ["state", "attempts", "sent", "age", "safety", "id"]
+
+
+def test_the_export_of_a_list_stays_in_sight_if_the_list_is_wider_than_its_box(browse):
+    hub.on_fire()
+    page = browse("ana", width=1000)
+
+    page.goto("/ops/leases/")
+
+    assert page.evaluate(CLIPPED) != []
+    box, export = page.locator(".scroll").bounding_box(), page.locator(".twins").bounding_box()
+    assert export["x"] + export["width"] <= box["x"] + box["width"]
 
 
 def test_compact_rows_are_at_most_36_pixels_high(browse, live_server):
@@ -88,7 +102,7 @@ def test_no_count_of_the_navigation_overlaps_its_place(browse):
     page = browse("ana")
     page.goto("/ops/deliveries/")
     page.evaluate(
-        """() => { for (const one of document.querySelectorAll('nav .count')) one.textContent = '148 given up';
+        """() => { for (const one of document.querySelectorAll('nav .count')) one.textContent = '148 failed';
         document.querySelector('nav').style.fontFamily = 'DejaVu Sans'; }"""
     )
 
@@ -107,5 +121,5 @@ def test_a_preview_of_no_lease_says_so_in_place(browse):
     page.click("text=Preview requeue")
     page.wait_for_url("**/ops/repairs/*/")
 
-    assert said == "Select at least one lease first"
+    assert said == "Nothing selected"
     assert page.evaluate(CLIPPED) == []
