@@ -117,7 +117,7 @@ class Act(DashboardView, Generic[Subject]):
 
     def repeat(self, chosen: dict[str, Any], **where: Any) -> HttpResponse:
         """Return the answer to a form that was sent before."""
-        messages.info(self.request, "This form had been sent already; it acts once.")
+        messages.info(self.request, "This form was already submitted.")
         return self.done(self.again())
 
     def show(self, subject: Subject, form: ReasonForm, *, status: int = 200) -> HttpResponse:

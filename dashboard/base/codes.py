@@ -29,5 +29,5 @@ def problem_of(request: HttpRequest, person: User, typed: str) -> str:
 
 def in_words(check: second_factor.Check) -> str:
     if check.wait:
-        return f"Too many wrong codes. No code is checked for {check.wait} more seconds."
-    return "" if check.is_right else "That code does not count. Each code works once, for about a minute."
+        return f"Too many wrong codes. Try again in {check.wait} seconds."
+    return "" if check.is_right else "Incorrect code. Each code works once, for about a minute."

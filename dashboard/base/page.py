@@ -107,7 +107,9 @@ class DashboardView(View):
         )
         with timezone.override(Preferences.of(request).tzinfo):
             if role is None:
-                return self.problem(403, "No access", "You are not in the group viewer, operator or admin.")
+                return self.problem(
+                    403, "No access", "Your account is not in the group viewer, operator or admin. Ask an admin."
+                )
             if request.method == "POST" and request.headers.get("Sec-Fetch-Site") == "cross-site":
                 return self.problem(403, "Nothing was changed", "Another site sent this form.")
             try:
@@ -126,8 +128,8 @@ class DashboardView(View):
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Explain the address of a button to a person who opens it. Django's own response has no body."""
         allowed = super().http_method_not_allowed(request, *args, **kwargs)["Allow"]
-        message = "This address belongs to a button on another page. Nothing was changed."
-        response = self.problem(HTTPStatus.METHOD_NOT_ALLOWED, "Nothing to see here", message)
+        message = "This address only accepts a form from another page. Nothing was changed."
+        response = self.problem(HTTPStatus.METHOD_NOT_ALLOWED, "Not a page", message)
         response["Allow"] = allowed
         return response
 

@@ -51,7 +51,7 @@ def _problem_of(request: HtmxRequest, person: User) -> str:
     if typed := request.POST.get(CODE, ""):
         return codes.problem_of(request, person, typed)
     is_right = passwords.person_with(request, person.username, request.POST[PASSWORD])
-    return "" if is_right else "This is not your password."
+    return "" if is_right else "Incorrect password."
 
 
 def _without_proof(request: HtmxRequest) -> HttpResponse | None:

@@ -85,7 +85,7 @@ class Drop(Act[ReplayEntry]):
         is_number = number.isdecimal() and len(number) < LONGEST_ID
         found = lookup.cached_result(int(number)) if is_number else None
         if found is None:
-            raise UnknownReplayEntryError(f"There is no cached result {number}: it was dropped, or never was.")
+            raise UnknownReplayEntryError(f"Cached result {number} not found. It may have been dropped.")
         return found
 
     def seen(self, subject: ReplayEntry) -> str:

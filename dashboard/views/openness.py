@@ -57,27 +57,27 @@ class OpenToAnyone(OpennessAct):
         heading="Open 1 agent to anyone",
         verb="Open to anyone",
         busy="Opening…",
-        keep="Leave it closed",
+        keep="Cancel",
         about="ops/openness.html",
     )
 
     def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
         openness.open_to_anyone(self.caller, subject, reason=chosen["reason"])
         official_agents.forget()
-        return f"{subject} is open to anyone: callers need no key."
+        return f"{subject} is open to anyone. Callers need no key."
 
 
 class CloseToAnyone(OpennessAct):
     opens = False
     wording = Wording(
-        heading="Close 1 agent to callers without a key",
-        verb="Close",
-        busy="Closing…",
-        keep="Leave it open",
+        heading="Require an API key for 1 agent",
+        verb="Require key",
+        busy="Saving…",
+        keep="Cancel",
         about="ops/openness.html",
     )
 
     def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
         openness.close_to_anyone(self.caller, subject, reason=chosen["reason"])
         official_agents.forget()
-        return f"{subject} is closed: every caller needs a key."
+        return f"{subject} requires an API key from every caller."

@@ -48,7 +48,7 @@ class Password(DashboardView):
             response["Retry-After"] = str(later.retry_after)
             return response
         if not is_right:
-            form.add_error("old_password", "This is not your current password.")
+            form.add_error("old_password", "Incorrect current password.")
             return self._show(form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
         self._apply(form, is_change=is_change)
         return HttpResponseRedirect(request.path, status=HTTPStatus.SEE_OTHER)
@@ -56,7 +56,7 @@ class Password(DashboardView):
     def _apply(self, form: ChangeForm | OtherSessionsForm, *, is_change: bool) -> None:
         if is_change:
             stored = own_password.change(self.caller, self._person, form.cleaned_data["new_password1"])
-            messages.success(self.request, "Your password is changed. Your other sessions have ended.")
+            messages.success(self.request, "Password changed. Your other sessions have ended.")
         else:
             stored = own_password.end_other_sessions(self.caller, self._person, form.cleaned_data["old_password"])
             messages.success(self.request, "Your other sessions have ended.")

@@ -40,7 +40,7 @@ class SecondFactorPage(DashboardView):
         elif act == "remove":
             second_factor.remove(self.caller, person)
             request.session.pop(sessions.SECOND_FACTOR, None)
-            messages.success(request, "Your second factor is removed. A sign-in needs your password alone.")
+            messages.success(request, "Second factor removed. Sign-in now needs only your password.")
         return HttpResponseRedirect(request.get_full_path(), status=HTTPStatus.SEE_OTHER)
 
     def _confirm(self, typed: str) -> HttpResponse:

@@ -82,7 +82,7 @@ def test_a_missing_page_is_a_404_with_the_look_the_menu_and_the_search_of_the_si
     answer = page.goto("/docs/no/such/page/")
     looks = page.evaluate(LOOK)
     assert answer.status == 404
-    assert page.locator("h1").inner_text() == "There is no such page"
+    assert page.locator("h1").inner_text() == "Page not found"
 
     page.keyboard.press("/")
     page.get_by_role("combobox", name="Search").fill("glossary")

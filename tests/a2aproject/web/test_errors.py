@@ -153,7 +153,7 @@ def test_a_locked_database_is_503_on_pages_for_people(client, path, status):
     response = client.get(path)
 
     assert (response.status_code, response.headers.get("Retry-After")) == (status, "1" if status == 503 else None)
-    assert ("The database is busy or gone" in response.text) == (status == 503)
+    assert ("Database unavailable" in response.text) == (status == 503)
     assert "look before you repeat it" not in response.text
     assert 'id="panel-title"' not in response.text  # so that a dialog keeps its form and the text typed there
 

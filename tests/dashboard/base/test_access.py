@@ -112,7 +112,7 @@ def test_an_unknown_path_gets_a_404_page(ana):
     response = ana.get("/ops/nowhere/")
 
     assert response.status_code == 404
-    assert "There is no such page" in response.text
+    assert "Page not found" in response.text
 
 
 @pytest.mark.parametrize("path", ["repairs/1/discard/", "repairs/1/continue/", f"tasks/{uuid.UUID(int=9)}/read/"])

@@ -63,7 +63,7 @@ def test_grants_and_keys_are_revoked_after_a_proof_and_nothing_chosen_is_lost(ad
         row.refresh_from_db()
 
         assert (asked.status_code, before) == (403, None)
-        assert "Is it you?" in asked.text
+        assert "Confirm your identity" in asked.text
         assert (done.status_code, done["Location"]) == (302, f"/admin/mailbox/{path}/")
         assert row.revoked_at is not None
         kept = ada.session

@@ -57,7 +57,7 @@ def test_a_second_factor_is_set_up_and_used_by_keyboard(browse, ada, theme, widt
     page.wait_for_selector("#recovery-codes")
     checked(page, "second-factor-codes")
     codes = page.inner_text("#recovery-codes").split()
-    page.click("text=I have kept them")
+    page.click("text=I have saved them")
     page.wait_for_selector("text=10 recovery codes are left")
     checked(page, "second-factor-on")
 
@@ -67,7 +67,7 @@ def test_a_second_factor_is_set_up_and_used_by_keyboard(browse, ada, theme, widt
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Type your code")
+    page.wait_for_selector("text=Enter your code")
     checked(page, "second-step")
     page.wait_for_selector(FOCUSED)
     page.keyboard.type(codes[0])
@@ -90,7 +90,7 @@ def test_a_change_of_rights_asks_for_the_password_and_goes_on(browse, ada, theme
     page.select_option("select[name=action]", "revoke")
 
     page.click("button[name=index]")
-    page.wait_for_selector("text=Is it you?")
+    page.wait_for_selector("text=Confirm your identity")
     checked(page, "proof")
     page.wait_for_selector(FOCUSED)
     page.keyboard.type(PASSWORD)
@@ -116,7 +116,7 @@ def test_a_password_is_changed_and_a_wrong_one_is_pointed_out(browse, ada):
     page.fill("#id_new_password1", "another long sentence")
     page.fill("#id_new_password2", "another long sentence")
     page.keyboard.press("Enter")
-    page.wait_for_selector("text=Your password is changed")
+    page.wait_for_selector("text=Password changed")
 
     ada.refresh_from_db()
     assert ada.check_password("another long sentence")

@@ -48,7 +48,7 @@ def test_a_form_sent_twice_pauses_the_agent_once(ana, agent):
 
     again = ana.post(BOB, old, follow=True)
 
-    assert "had been sent already" in again.text
+    assert "was already submitted" in again.text
     assert again.redirect_chain == [(BOB, 303)]
     assert Agent.objects.get(pk=agent.pk).paused_at is None
     assert len(factories.journal(Kind.AGENT_PAUSED)) == 1

@@ -57,9 +57,9 @@ def test_an_admin_opens_and_closes_an_agent_with_reasons(ada, agent):
     was_open = openness.is_open(agent)
     closed = ada.post(f"{BOB}close/", form(ada, "close"), follow=True)
 
-    assert "is open to anyone: callers need no key" in opened.text
+    assert "is open to anyone. Callers need no key" in opened.text
     assert "Require a key…" in opened.text
-    assert "is closed: every caller needs a key" in closed.text
+    assert "requires an API key from every caller" in closed.text
     assert "Open to anyone…" in closed.text
     assert (was_open, openness.is_open(agent)) == (True, False)
     for kind in (Kind.AGENT_OPENED, Kind.AGENT_CLOSED):
@@ -85,7 +85,7 @@ def test_a_form_that_is_sent_twice_opens_once(ada, agent):
 
     again = ada.post(f"{BOB}open/", sent, follow=True)
 
-    assert "had been sent already" in again.text
+    assert "was already submitted" in again.text
     assert not openness.is_open(agent)
 
 

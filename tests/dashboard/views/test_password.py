@@ -45,7 +45,7 @@ def test_every_role_changes_its_own_password_which_ends_other_sessions(enter):
     changed = here.post(PAGE, CHANGE)
 
     assert changed.status_code == 303
-    assert "Your password is changed" in here.get(PAGE).text
+    assert "Password changed" in here.get(PAGE).text
     assert (is_signed_in(here), is_signed_in(elsewhere)) == (True, False)
     enter(password=NEW)
     (row,) = factories.journal(Kind.PERSON_CHANGED)
@@ -56,7 +56,7 @@ def test_every_role_changes_its_own_password_which_ends_other_sessions(enter):
 @pytest.mark.parametrize(
     ("field", "value", "problem"),
     [
-        ("old_password", "wrong", "This is not your current password."),
+        ("old_password", "wrong", "Incorrect current password."),
         ("old_password", "", "This field is required."),
         ("new_password1", "short", "password fields didn"),
         ("new_password2", "something else entirely", "password fields didn"),

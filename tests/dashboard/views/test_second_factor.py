@@ -113,8 +113,8 @@ def test_a_wrong_code_is_journalled_and_lets_nobody_in(codes, enter):
     waiting = browser.post(STEP_TWO, {"code": "000000"})
 
     assert (wrong.status_code, waiting.status_code) == (422, 422)
-    assert "That code does not count" in wrong.text
-    assert "No code is checked for 1 more second" in waiting.text
+    assert "Incorrect code" in wrong.text
+    assert "Try again in 1 second" in waiting.text
     assert not is_in(browser)
     row = factories.journal(Kind.PERSON_SIGN_IN_FAILED)[0]
     assert (row.address, row.fields) == ("192.0.2.7", {"username": "ada", "reason": "code", "count": 1})

@@ -138,7 +138,7 @@ def test_a_person_who_may_not_open_the_admin_is_refused_there(ana):
     answer = ana.get("/admin/", follow=True)
 
     assert answer.status_code == 403
-    assert "This is not allowed" in answer.text
+    assert "Access denied" in answer.text
 
 
 def test_the_right_password_gets_in_after_the_delay_although_others_guess_on(person):
