@@ -57,11 +57,11 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
     filter_horizontal = ()
     actions = ("reset_second_factor",)
 
-    @admin.action(description="Remove the second factor, which was lost", permissions=["change"])
+    @admin.action(description="Remove lost second factor", permissions=["change"])
     def reset_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         caller = caller_of(request)
         removed = [person.username for person in queryset if second_factor.reset(caller, person.username)]
-        messages.success(request, f"Removed for {', '.join(removed)}." if removed else "There was none to remove.")
+        messages.success(request, f"Removed for {', '.join(removed)}." if removed else "No second factor to remove.")
 
     @admin.display(description="groups")
     def groups_of(self, person: User) -> str:
@@ -77,7 +77,10 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         return [(None, {"fields": ("username",)}), *self.fieldsets[1:]]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        told = {"label": "Opens the admin", "help_text": "Admins always do. Viewers and operators read there."}
+        told = {
+            "label": "Admin site access",
+            "help_text": "Admins always have it. Viewers and operators can read there.",
+        }
         return super().formfield_for_dbfield(db_field, request, **kwargs, **(told if db_field.name == STAFF else {}))
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
@@ -125,7 +128,7 @@ class Revocable(ReadByRole, RevocableBase):
         """Revoke the row through its verb."""
         raise NotImplementedError
 
-    @admin.action(description="Revoke, at once and for good", permissions=["revoke"])
+    @admin.action(description="Revoke (permanent)", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[Model]) -> None:
         caller = caller_of(request)
         done = 0
@@ -136,7 +139,7 @@ class Revocable(ReadByRole, RevocableBase):
                 messages.error(request, f"{row}: {advice.to_person(refusal)}")
             else:
                 done += 1
-        messages.success(request, f"{done} revoked; what is revoked ends with the next request.")
+        messages.success(request, f"{done} revoked. Access ends with the next request.")
 
 
 @admin.register(ApiKey)

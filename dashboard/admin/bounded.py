@@ -145,7 +145,7 @@ class Chosen(Keyed):
 
     def reads(self, value: str) -> Q:
         if value not in self.values:
-            raise InvalidRequestError({"q": f'{self.title}: there is no "{value[:50]}"'})
+            raise InvalidRequestError({"q": f'{self.title}: unknown value "{value[:50]}"'})
         return super().reads(value)
 
 
@@ -197,7 +197,7 @@ class ByDate(admin.SimpleListFilter):
             return queryset
         span = span_of(text)
         if span is None:
-            raise InvalidRequestError({"q": f'date: "{text[:50]}" is none; write 2026, 2026-01 or 2026-01-31'})
+            raise InvalidRequestError({"q": f'date: invalid value "{text[:50]}". Use 2026, 2026-01 or 2026-01-31'})
         return queryset.filter(during(self.field, *span, self.mark))
 
 
@@ -208,7 +208,7 @@ class Between(admin.ListFilter):
     template = "admin/between.html"
     field: ClassVar[str]
     mark: ClassVar[str]  # name of the roll-ups' mark; "" for none
-    ends: ClassVar = (("since", "From"), ("until", "Until"))
+    ends: ClassVar = (("since", "From"), ("until", "To"))
 
     def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
         super().__init__(request, params, model, model_admin)
@@ -241,7 +241,7 @@ class Between(admin.ListFilter):
         try:
             return datetime.fromisoformat(text).replace(tzinfo=UTC)
         except ValueError:
-            raise InvalidRequestError({"q": f'{name}: "{text[:50]}" is no time; write 2026-01-31T18:30'}) from None
+            raise InvalidRequestError({"q": f'{name}: invalid time "{text[:50]}". Use 2026-01-31T18:30'}) from None
 
 
 def span_of(text: str) -> tuple[datetime, datetime] | None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from django.urls import URLPattern
 
 
-WHOLE_ID = "id, in full"
+WHOLE_ID = "full ID"
 LONE_ID = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}|[0-9a-fA-F]{4}…[0-9a-fA-F]{4}")  # whole, begun, or by its ends
 _PROBLEM = "a2a_problem"
 
@@ -103,7 +103,7 @@ def between(of: str, mark: str = "") -> type[Between]:
 def help_of(keys: Iterable[str], *, words: bool = False) -> str:
     """Return the help text of the search box."""
     known = " ".join(f"{key}:" for key in keys)
-    return f"{known}, or words among the newest" if words else known
+    return f"{known}, or words of the newest rows" if words else known
 
 
 @admin.register(AuditEvent)
