@@ -127,7 +127,7 @@ BYTES = Quota(
 )
 CALLBACKS = Quota(
     name="callbacks",
-    things="callbacks to come",
+    things="pending callbacks",
     setting="A2A_QUOTA_CALLBACKS",
     field="callbacks",
     own="max_callbacks",

@@ -78,16 +78,16 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
         yield "Write lock", _write_lock
         yield "Write-ahead log", _log
         yield "Text search", _text_search
-    yield "Task cluster", _cluster
-    yield "Cluster's queue", _queue
+    yield "Background worker", _cluster
+    yield "Background jobs", _queue
     yield "Sweep", _sweep
     yield "Callbacks", _callbacks
     yield "Callback retries", trouble_health.callbacks
     yield "Agents' queues", trouble_health.queues
     yield "Errors", trouble_health.errors
-    yield "Journal seals", _seals
+    yield "Audit log seals", _seals
     if connection.vendor == "postgresql":
-        yield "Journal rights", _rights
+        yield "Audit log rights", _rights
     yield "Roll-ups", _roll_ups
     yield "Alerts", alert_health.channels
     yield "Hub's own agents", access_health.hub_agents
@@ -174,15 +174,15 @@ def _cluster(now: datetime) -> HealthCheck:
     else:
         saw = f"last sweep {times.write(now - cluster.swept_at)} ago"
     if cluster.is_running(now):
-        return HealthCheck(name="Task cluster", word=HealthStatus.OK, saw=saw)
+        return HealthCheck(name="Background worker", word=HealthStatus.OK, saw=saw)
     note = "No task is retried, expired or rolled up on a timer. `manage.py serve` starts it."
-    return HealthCheck(name="Task cluster", word=HealthStatus.DEGRADED, saw=saw, note=note)
+    return HealthCheck(name="Background worker", word=HealthStatus.DEGRADED, saw=saw, note=note)
 
 
 def _queue(now: datetime) -> HealthCheck:
     waiting = timetable.waiting()
     word = HealthStatus.OK if waiting < JOBS_MANY else HealthStatus.DEGRADED
-    return HealthCheck(name="Cluster's queue", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} pending")
+    return HealthCheck(name="Background jobs", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} pending")
 
 
 def _sweep(now: datetime) -> HealthCheck:
@@ -210,28 +210,28 @@ def _seals(now: datetime) -> HealthCheck:
     seen = seals.state()
     if seen.problem:
         note = "`manage.py a2a audit verify` names the first wrong row."
-        return HealthCheck(name="Journal seals", word=HealthStatus.FAILING, saw=seen.problem, note=note)
+        return HealthCheck(name="Audit log seals", word=HealthStatus.FAILING, saw=seen.problem, note=note)
     head = f"head {seen.head.hash} at row {seen.head.last_id}" if seen.head else "no block yet"
     waits = now - seen.waits_since if seen.waits_since else timedelta(0)
     word = _graded(waits, timedelta(minutes=10), timedelta(days=1))
     note = (
         "" if word is HealthStatus.OK else f"A row waits for its seal for {times.write(waits)}. The sweep seals rows."
     )
-    return HealthCheck(name="Journal seals", word=word, saw=head, note=note)
+    return HealthCheck(name="Audit log seals", word=word, saw=head, note=note)
 
 
 def _rights(now: datetime) -> HealthCheck:
     held = vitals.rights_to_change(AuditEvent._meta.db_table)
     saw = f"this role may {', '.join(held)}" if held else "this role may only add rows"
     note = "A role without these rights is a second layer; the page on operations describes it." if held else ""
-    return HealthCheck(name="Journal rights", word=HealthStatus.OK, saw=saw, note=note)
+    return HealthCheck(name="Audit log rights", word=HealthStatus.OK, saw=saw, note=note)
 
 
 def _roll_ups(now: datetime) -> HealthCheck:
     newest = RollUp.objects.newest()
     if newest is None:
         return HealthCheck(
-            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The task cluster creates them."
+            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The background worker creates them."
         )
     behind = now - newest.through
     word = _graded(behind, timedelta(minutes=6), timedelta(days=7))

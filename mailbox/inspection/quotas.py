@@ -11,12 +11,12 @@ from mailbox.models import Agent, PairStock, SenderStock
 MOST_PAIRS = 20
 COUNTED_FROM = 80  # percent of a quota; below it an upper bound is shown as it is
 NAMED: Mapping[str, str] = {
-    "queued": "queued tasks that it sent",
-    "bytes": "bytes of its tasks",
-    "callbacks": "callbacks to come",
-    "waits": "waiting requests in one process",
+    "queued": "queued tasks it sent",
+    "bytes": "bytes of tasks",
+    "callbacks": "pending callbacks",
+    "waits": "waiting requests per process",
     "cards": "job cards",
-    "requests_per_s": "requests a second",
+    "requests_per_s": "requests per second",
 }
 
 

@@ -181,8 +181,8 @@ def test_a_page_shows_how_much_of_each_quota_its_agent_uses(ana, alice, bob, set
     html = ana.get("/ops/agents/alice@local/").content.decode()
 
     panel = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", html.partition('id="quotas"')[2].partition("</section>")[0]))
-    assert "Queued tasks that it sent 25 % 1 4 default" in panel
-    assert "Callbacks to come 0 % 0 7 agent" in panel
+    assert "Queued tasks it sent 25 % 1 4 default" in panel
+    assert "Pending callbacks 0 % 0 7 agent" in panel
     assert "Queued tasks for bob@local 50 % 1 2 agent" in panel
     assert ana.get("/ops/agents/?q=alice").context["rows"][0].used == 25
 

@@ -67,23 +67,23 @@ def test_a_failing_check_hides_no_other_check_and_leaks_no_secret(vic, monkeypat
     assert page.status_code == 200
     assert "could not be measured" in page.text or "unknown" in page.text
     assert "hunter2" not in page.text
-    assert "Task cluster" in page.text
+    assert "Background worker" in page.text
     assert vic.get("/ops/health.txt").status_code == 200
 
 
 def test_a_silent_cluster_and_a_long_queue_are_degraded(vic):
     jobs.register()
-    assert check("Task cluster").saw == "no sweep finished yet"
-    assert check("Task cluster").word is HealthStatus.DEGRADED
+    assert check("Background worker").saw == "no sweep finished yet"
+    assert check("Background worker").word is HealthStatus.DEGRADED
     jobs.sweep_pass()
-    assert check("Task cluster").word is HealthStatus.OK
+    assert check("Background worker").word is HealthStatus.OK
 
     LastPass.objects.update(finished_at=timezone.now() - timedelta(hours=1, minutes=1))
     OrmQ.objects.bulk_create(OrmQ(key="a2a", payload="x", lock=timezone.now()) for _ in range(health.JOBS_MANY))
 
-    assert check("Task cluster").word is HealthStatus.DEGRADED
-    assert "last sweep 1 h 1 m" in check("Task cluster").saw
-    assert check("Cluster's queue").word is HealthStatus.DEGRADED
+    assert check("Background worker").word is HealthStatus.DEGRADED
+    assert "last sweep 1 h 1 m" in check("Background worker").saw
+    assert check("Background jobs").word is HealthStatus.DEGRADED
     assert vic.get("/ops/health/").context["seen"].word is HealthStatus.DEGRADED
 
 
@@ -91,8 +91,8 @@ def test_a_sweep_in_the_future_is_degraded():
     jobs.sweep_pass()
     LastPass.objects.update(finished_at=timezone.now() + timedelta(days=1))
 
-    assert check("Task cluster").word is HealthStatus.DEGRADED
-    assert "ahead of this clock" in check("Task cluster").saw
+    assert check("Background worker").word is HealthStatus.DEGRADED
+    assert "ahead of this clock" in check("Background worker").saw
 
 
 def test_a_failed_step_of_the_sweep_is_degraded_for_a_limited_time(vic, monkeypatch):
@@ -169,13 +169,13 @@ def test_the_head_of_the_journal_is_shown_and_missing_seals_are_failing(vic):
     sealing.seal()
     head = Seal.objects.get().block.hash
 
-    assert check("Journal seals").word is HealthStatus.OK
+    assert check("Audit log seals").word is HealthStatus.OK
     assert head in vic.get("/ops/health/").content.decode()
     Seal.objects.all().delete()
-    assert check("Journal seals").word is HealthStatus.FAILING
+    assert check("Audit log seals").word is HealthStatus.FAILING
 
 
 def test_a_row_that_waits_long_for_its_seal_degrades_the_health():
     tampering.old_rows(1, at=timezone.now() - timedelta(minutes=20))
 
-    assert check("Journal seals").word is HealthStatus.DEGRADED
+    assert check("Audit log seals").word is HealthStatus.DEGRADED
