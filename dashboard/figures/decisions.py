@@ -132,7 +132,7 @@ def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -
             url=_page(agent),
             also=[("Queue", url)],
         )
-    yield from _more(standing.unserved.value - len(unserved), "with a late queue", "unserved")
+    yield from _more(standing.unserved.value - len(unserved), "with a backlog", "unserved")
 
 
 def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:

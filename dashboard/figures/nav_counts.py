@@ -34,6 +34,6 @@ class NavCounts:
             "leases": f"{self.stale} stale" if self.stale else "",
             "results": f"{self.pending} waiting" if self.pending else "",
             "agents": f"{self.paused} paused" if self.paused else "",
-            "deliveries": f"{self.given_up} given up" if self.given_up else "",
+            "deliveries": f"{self.given_up} failed" if self.given_up else "",
         }
         return {place: note for place, note in notes.items() if note}

@@ -16,29 +16,29 @@ ACT = {
     Kind.TASK_CANCELLED: "cancelled",
     Kind.TASK_EXPIRED: "expired",
     Kind.TASK_UPDATED: "said",
-    Kind.TASK_ASKED: "put a question to the sender",
-    Kind.MESSAGE_SENT: "said more",
-    Kind.TASK_WOKEN: "woken: what it waited for ended otherwise",
+    Kind.TASK_ASKED: "asked the sender a question",
+    Kind.MESSAGE_SENT: "sent another message",
+    Kind.TASK_WOKEN: "queued: the task it waited on did not end ok",
     Kind.RESULT_POSTED: "answered",
     Kind.RESULT_REPLAYED: "answered from the cache",
-    Kind.RESULT_DELIVERED: "result drained",
+    Kind.RESULT_DELIVERED: "result picked up",
     Kind.RESULT_ACKED: "result acknowledged",
-    Kind.REPAIR_PLAN_MADE: "planned a repair in bulk",
-    Kind.REPAIR_PLAN_APPLIED: "applied a repair in bulk",
-    Kind.REPAIR_PLAN_DISCARDED: "discarded a repair in bulk",
+    Kind.REPAIR_PLAN_MADE: "planned a bulk repair",
+    Kind.REPAIR_PLAN_APPLIED: "applied a bulk repair",
+    Kind.REPAIR_PLAN_DISCARDED: "discarded a bulk repair",
     Kind.RESULT_REJECTED: "result rejected",
-    Kind.AUTO_RETRY_SCAN: "retry scan",
+    Kind.AUTO_RETRY_SCAN: "automatic retry run",
     Kind.ERASED: "payload erased",
     Kind.PUSH_CONFIG_SET: "webhook set",
     Kind.PUSH_CONFIG_DELETED: "webhook deleted",
     Kind.QUOTA_EXCEEDED: "quota reached",
     Kind.QUOTA_CHANGED: "changed a quota",
-    Kind.REFUSALS_REPEATED: "refused again and again",
-    Kind.SWEEP_FAILED: "a step of the sweep failed",
+    Kind.REFUSALS_REPEATED: "repeated refusals",
+    Kind.SWEEP_FAILED: "sweep step failed",
     Kind.ALERT_SENT: "alert sent",
     Kind.CAPABILITY_CHECK: "capability checked",
     Kind.AGENT_OPENED: "opened to anyone",
-    Kind.AGENT_CLOSED: "closed to callers without a key",
+    Kind.AGENT_CLOSED: "API key required",
     Kind.SIGNING_KEY_SET: "signing key set",
     Kind.SIGNING_KEY_RETIRED: "signing key retired",
     Kind.PERSON_SIGNED_IN: "signed in",
@@ -60,7 +60,7 @@ REFUSED = {  # by the code of the error
     "duplicate_risk_mismatch": "task is not idempotent",
     "unknown_task": "task is unknown",
 }
-REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "forced to an error"}
+REPAIRS = {"requeue": "requeued", "auto_requeue": "requeued", "force_error": "closed as an error"}
 # The words for a result of this status.
 FAILURES = {"error": "answered with an error", "rejected": "rejected"}
 
@@ -100,7 +100,7 @@ def in_words(event: AuditEvent) -> JournalLine:
     elif event.kind == Kind.MESSAGE_SENT and data.get("answers"):
         what = "answered the question"
     elif event.kind == Kind.TASK_UPDATED and "artifact" in data:
-        what = "made more of an artifact" if data["artifact"]["append"] else "made an artifact"
+        what = "added to an artifact" if data["artifact"]["append"] else "added an artifact"
     elif event.kind in list(Kind):
         what = NAMES[Kind(event.kind)]
     else:

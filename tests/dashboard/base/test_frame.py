@@ -85,7 +85,7 @@ def test_an_unknown_id_or_number_gets_a_404_page_with_a_way_on(vic, text):
     response = vic.get("/ops/go/", {"id": text})
 
     assert response.status_code == 404
-    assert f"Nothing here has the ID or number <q><bdi>{text}</bdi></q>." in squeezed(response.text)
+    assert f"No item has the ID or number <q><bdi>{text}</bdi></q>." in squeezed(response.text)
     assert f"/ops/tasks/?{urlencode({'q': text})}" in response.text
 
 
@@ -179,7 +179,7 @@ def test_the_menu_shows_how_many_rows_need_attention(ana, alice, bob, django_ass
         page = ana.get("/ops/help/")
 
     notes = {item.place.route: item.note for item in page.context["nav"] if item.note}
-    assert notes == {"leases": "1 stale", "results": "1 waiting", "agents": "1 paused", "deliveries": "1 given up"}
+    assert notes == {"leases": "1 stale", "results": "1 waiting", "agents": "1 paused", "deliveries": "1 failed"}
 
 
 def test_a_live_refresh_also_carries_the_menu_counts(ana, alice, bob):

@@ -64,7 +64,7 @@ def test_an_agent_that_calls_and_leaves_its_queue_needs_a_decision(ana, alice, b
     assert [row.agent.display for row in ana.get("/ops/agents/?state=unserved").context["rows"]] == ["bob@local"]
     page = ana.get("/ops/")
     assert 'class="s warn"' in page.text
-    assert "Late queue" in page.text
+    assert "Backlogged" in page.text
     assert check("Agents' queues") == (HealthStatus.DEGRADED, "task queued for over 15 m: bob@local")
 
 
@@ -89,7 +89,7 @@ def test_late_queues_after_the_third_are_linked(ana, alice):
     for number in range(5):
         queued(alice, factories.agent(f"worker{number}"), ago=30 * MINUTE)
 
-    assert decisions(ana)[3:] == [("2 more agents", "with a late queue", "/ops/agents/?state=unserved")]
+    assert decisions(ana)[3:] == [("2 more agents", "with a backlog", "/ops/agents/?state=unserved")]
 
 
 @pytest.mark.parametrize("rolled", [False, True])

@@ -53,7 +53,7 @@ def test_words_of_a_sender_who_was_not_asked_change_no_state(ana, alice, lease):
     cards = ana.get(path_of(lease.task)).context["cards"]
 
     assert [card.state for card in cards] == ["in_flight", "queued"]
-    assert [note.what for note in cards[0].notes] == ["said more"]
+    assert [note.what for note in cards[0].notes] == ["sent another message"]
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_the_list_shows_the_outcome_of_each_callback(ana, alice, bob):
     text = ana.get("/ops/deliveries/").text
 
     assert disabled.state == "disabled"
-    assert "Given up" in text
+    assert "Failed" in text
     assert "503" in text
     assert "HTTP 503: busy" in text
     assert "none yet" in text
