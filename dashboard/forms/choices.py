@@ -13,7 +13,7 @@ def uuids(name: str, given: Sequence[str], *, most: int) -> list[UUID]:
     try:
         return [UUID(text) for text in given[:most]]
     except ValueError as error:
-        raise InvalidRequestError({name: "is no id"}) from error
+        raise InvalidRequestError({name: "isn't an ID"}) from error
 
 
 def one_of(name: str, asked: str | None, choices: Collection[str], default: str = "") -> str:

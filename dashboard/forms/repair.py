@@ -72,7 +72,7 @@ class RequeueForm(RepairForm):
     def clean_posture(self) -> DuplicateRisk:
         posture = DuplicateRisk(self.cleaned_data["posture"])
         if posture is DuplicateRisk.IDEMPOTENT and not self.task.is_idempotent:
-            raise forms.ValidationError("The task does not declare itself idempotent with a key.")
+            raise forms.ValidationError("The sender didn't declare this task idempotent.")
         return posture
 
 
@@ -93,7 +93,7 @@ class LeaseIdsField(forms.Field):
         try:
             return [UUID(one) for one in (value or [])[: plans.CAP]]
         except ValueError as error:
-            raise forms.ValidationError("That is no lease.") from error
+            raise forms.ValidationError("Invalid lease ID.") from error
 
 
 class PlanForm(forms.Form):

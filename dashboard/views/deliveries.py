@@ -79,14 +79,14 @@ class Resend(Act[PushDelivery]):
     def subject(self, **where: Any) -> PushDelivery:
         found = lookup.delivery(where["delivery_id"])
         if found is None:
-            raise UnknownDeliveryError(f"There is no callback {where['delivery_id']} here.")
+            raise UnknownDeliveryError(f"Callback {where['delivery_id']} not found.")
         return found
 
     def closed(self, subject: PushDelivery) -> str:
         if subject.is_of_webhook and subject.config_id is None:
-            return "Its webhook was deleted, so nothing more is sent."
+            return "Its webhook was deleted, so it won't be sent again."
         if subject.shown_state == PushDelivery.State.DELIVERED:
-            return "Delivered: there is nothing to send again."
+            return "Delivered. Nothing to send again."
         return ""
 
     def seen(self, subject: PushDelivery) -> str:
@@ -147,5 +147,5 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         receipt = (
             f"{reverse('ops:audit')}?{urlencode({'q': f'kind:{Kind.PUSH_RESENT} request:{self.caller.request_id}'})}"
         )
-        left = f", {len(done.left)} left alone: no longer failed" if done.left else ""
+        left = f", {len(done.left)} skipped: no longer failed" if done.left else ""
         return format_html('{} sent again{}. <a href="{}">Receipt</a>', len(done.sent), left, receipt)

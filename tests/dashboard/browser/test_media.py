@@ -24,7 +24,7 @@ def test_a_picture_is_shown_in_place_and_a_sound_is_played_alone(browse, bob, le
     picture = page.locator(".picture img")
     picture.scroll_into_view_if_needed()
     assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") == 64
-    page.click("text=Play it")
+    page.click("text=Open player")
     sound = page.locator("video")
     wait_until(lambda: sound.evaluate(DURATION) is not None)
     assert sound.evaluate(DURATION) == 0.5

@@ -110,7 +110,7 @@ def test_the_hit_count_of_a_cached_result_links_to_its_tasks(ana, alice, bob):
 
     text = squeezed(ana.get("/ops/idempotency/").text)
 
-    (link,) = re.findall(r'<a href="([^"]+)">2<span class="vh"> tasks that it answered', text)
+    (link,) = re.findall(r'<a href="([^"]+)">2<span class="vh"> tasks answered by it', text)
 
     assert entry.source_task_id
     assert rows_behind(ana, "/ops/idempotency/", link) == 2
