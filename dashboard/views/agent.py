@@ -52,7 +52,7 @@ class AgentDetailPage(Act[Agent]):
 
     def post(self, request: HtmxRequest, **where: Any) -> HttpResponse:
         if request.POST.get("act") not in ("pause", "resume"):
-            return self.problem(400, "Nothing was changed", "This form asks neither to pause nor to resume.")
+            return self.problem(400, "Nothing was changed", "Choose pause or resume.")
         return super().post(request, **where)
 
     def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:

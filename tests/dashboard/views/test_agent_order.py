@@ -131,8 +131,8 @@ def test_a_remote_url_is_shown_without_its_credentials(ana, alice):
 def test_an_agent_with_a_key_that_never_called_is_told_from_one_without(ana, troubled):
     quiet, calm = (squeezed(ana.get(f"/ops/agents/{name}@local/").text) for name in ("quiet", "calm"))
 
-    assert '<strong>never</strong> <span class="s">it has a key</span>' in quiet
-    assert "it has no API key" in calm
+    assert '<strong>never</strong> <span class="s">has an API key</span>' in quiet
+    assert "no API key" in calm
 
 
 def test_an_agent_page_begins_with_the_state_and_ends_with_the_card(ana, alice, troubled):
