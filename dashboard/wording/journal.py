@@ -15,7 +15,7 @@ ACT = {
     Kind.TASK_RELEASED: "released",
     Kind.TASK_CANCELLED: "cancelled",
     Kind.TASK_EXPIRED: "expired",
-    Kind.TASK_UPDATED: "said",
+    Kind.TASK_UPDATED: "posted an update",
     Kind.TASK_ASKED: "asked the sender a question",
     Kind.MESSAGE_SENT: "sent another message",
     Kind.TASK_WOKEN: "queued: the task it waited on did not end ok",

@@ -153,7 +153,7 @@ def test_an_export_holds_the_filtered_rows(history):
         ({"q": "colour:red"}, "Unknown key “colour”"),
         ({"q": "x" * 501}, "longer than"),
         ({"date": "2026-11-31"}, "date: invalid value &quot;2026-11-31&quot;"),
-        ({"date": "garbage"}, "use 2026, 2026-01 or 2026-01-31"),
+        ({"date": "garbage"}, "Use 2026, 2026-01 or 2026-01-31"),
         ({"task": "no id"}, "task: “no id” isn&#x27;t an ID"),
         ({"kind": "junk"}, "kind: unknown value &quot;junk&quot;"),
         ({"source": "a*"}, "source: unknown value &quot;a*&quot;"),

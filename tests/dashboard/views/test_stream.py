@@ -85,7 +85,7 @@ def test_the_history_has_the_words_of_a_message_unless_payloads_are_hidden(ana, 
     talking.told(bob, lease.task, "Four of five guests liked it.", progress=0.5)
 
     (note,) = ana.get(path_of(lease.task)).context["cards"][0].notes
-    assert (note.what, note.reason) == ("said", "Four of five guests liked it.")
+    assert (note.what, note.reason) == ("posted an update", "Four of five guests liked it.")
 
     ana.cookies["ops_hide_payloads"] = "on"
     page = ana.get(path_of(lease.task))
