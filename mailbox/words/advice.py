@@ -16,18 +16,32 @@ def to_program(refusal: MailboxError) -> str:
 
 
 def to_person(refusal: MailboxError) -> str:
-    """Return the error's message, with the remedy for a person at the dashboard."""
+    """Return the error's message, with the remedy for the person at the dashboard who was refused."""
     lack = _lack(refusal)
     if lack is None:
         return refusal.message
-    holders = " and ".join(lack.held_by)
-    group = f"the group {lack.group}" if lack.group else "no group"
-    held = f"You are in {group}; the capability is held by {holders}."
-    return f"{refusal.message} Its scope is {lack.scope_id}. {held}"
+    return _for_people(refusal, lack, f"You are in {f'the group {lack.group}' if lack.group else 'no group'}")
+
+
+def to_others(refusal: MailboxError, name: str) -> str:
+    """Return the error's message, with the remedy, for people who read later that the person ``name`` was refused.
+
+    A person without a role is in no group, is inactive, or no longer exists.
+    """
+    lack = _lack(refusal)
+    if lack is None:
+        return refusal.message
+    has = f"was in the group {lack.group}" if lack.group else "had no role any more"
+    return _for_people(refusal, lack, f"{name} {has}")
 
 
 def _lack(refusal: MailboxError) -> Lack | None:
     return refusal.lack if isinstance(refusal, CapabilityMissingError) else None
+
+
+def _for_people(refusal: MailboxError, lack: Lack, group: str) -> str:
+    held = f"the capability is held by {' and '.join(lack.held_by)}"
+    return f"{refusal.message} Its scope is {lack.scope_id}. {group}; {held}."
 
 
 def _for_program(lack: Lack) -> str:

@@ -53,8 +53,7 @@ def work(plan: RepairPlan, *, seconds: float) -> None:
         return
     end = time.monotonic() + seconds
     try:
-        name = plan.decided_by.removeprefix("user:")
-        caller = credentials.person(name, source=AuditEvent.Source.DASHBOARD, request_id=plan.request_id)
+        caller = credentials.person(_person(plan), source=AuditEvent.Source.DASHBOARD, request_id=plan.request_id)
         for row in plan.rows.pending().in_order():
             _send_again(caller, plan, row) if plan.verb == RepairPlan.Verb.SEND_AGAIN else _repair(caller, plan, row)
             if time.monotonic() >= end:
@@ -83,7 +82,9 @@ def _send_again(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
     except MailboxError as refusal:
         outcome = BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED)
         is_gone = outcome == RepairPlanRow.Outcome.COMPLETED
-        mine.settle(RepairPlanRow.Outcome.FAILED if is_gone else outcome, _detail(refusal, row), timezone.now())
+        mine.settle(
+            RepairPlanRow.Outcome.FAILED if is_gone else outcome, _detail(refusal, row, _person(plan)), timezone.now()
+        )
         return
     sent = AuditEvent.objects.of_task(copy.uuid).filter(kind=Kind.TASK_SENT).first()
     is_own = sent is not None and sent.request_id == plan.request_id
@@ -109,11 +110,18 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
                 )
             mine.settle(RepairPlanRow.Outcome.DONE, "", journal.now)
     except MailboxError as refusal:
-        mine.settle(BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED), _detail(refusal, row), timezone.now())
+        mine.settle(
+            BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED),
+            _detail(refusal, row, _person(plan)),
+            timezone.now(),
+        )
 
 
-def _detail(refusal: MailboxError, row: RepairPlanRow) -> str:
-    """Return why a lease was not repaired. The row already shows the ids of the lease and its task."""
+def _detail(refusal: MailboxError, row: RepairPlanRow, name: str) -> str:
+    """Return why a lease was not repaired for the person ``name``, to everyone who reads the receipt.
+
+    The row already shows the ids of the lease and its task.
+    """
     match refusal:
         case LeaseMismatchError():
             return f"lease {refusal.ids['actual_lease_id']} is live now"
@@ -124,4 +132,9 @@ def _detail(refusal: MailboxError, row: RepairPlanRow) -> str:
             return f"resolved as {outcome}" if outcome else "compacted"
         case UnknownTaskError():
             return "compacted"
-    return advice.to_person(refusal)[:500]
+    return advice.to_others(refusal, name)[:500]
+
+
+def _person(plan: RepairPlan) -> str:
+    """Return the name of the person who applied the plan."""
+    return plan.decided_by.removeprefix("user:")
