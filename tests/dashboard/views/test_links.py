@@ -161,7 +161,7 @@ def test_a_retry_pass_links_to_the_task_it_requeued(ana, alice, bob, olga):
     assert '<a href="#requeued">1 requeued</a>' in text
     assert '<a href="#left">1 skipped</a>' in text
     assert text.count("/ops/tasks/") == 2
-    assert "Only the numbers are kept." in text
+    assert "Only counts are kept." in text
 
 
 def test_a_stale_lease_is_marked_on_every_page_that_shows_it(ana, alice, bob):
