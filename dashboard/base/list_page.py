@@ -10,7 +10,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard.base import export
-from dashboard.base.page import DashboardView
+from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from mailbox.database import paging
@@ -22,14 +22,13 @@ ROWS = 50
 ALL = "all"  # the tab with all rows
 
 
-class ListPage(DashboardView):
+class ListPage(SavablePage):
     """A list in the order of its rows' age. `found` returns the rows of a query; ``columns`` are those of the exports.
 
     ``parameters`` maps a parameter that other pages link with to its key and to a sign before its value. ``tab`` is the
     parameter of the list's tabs, and also their key.
     """
 
-    name: ClassVar[str]
     field: ClassVar[str] = "pk"
     kind: ClassVar[type] = int
     newest_first: bool = True
@@ -97,6 +96,11 @@ class ListPage(DashboardView):
             name=self.name,
         )
 
+    def chosen_values(self) -> dict[str, str]:
+        """Return the query, also an empty one: without a query, a list chooses its own."""
+        self.found(self.query)
+        return {"q": self.query}
+
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
             return export.stream(self.exported(self.found(self.query)), self.columns, form, self.name, self.query)
@@ -118,6 +122,7 @@ class ListPage(DashboardView):
             "is_filtered": self.query not in ("", self.default and search.term(self.tab, self.default)),
             "name": self.name,
             **self.besides(page),
+            **self.saved_views(),
         }
         if problem:
             return self.page(f"ops/{self.name}.html", {**context, "version": ""}, status=400)

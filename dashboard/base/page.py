@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -188,6 +188,11 @@ class DashboardView(View):
     def holds(self, action: str) -> bool:
         """Whether the person may take ``action``. Pages disable the buttons of other actions."""
         return capabilities.holds(self.caller, action, self.now)
+
+    @property
+    def person(self) -> User:
+        """The signed-in person."""
+        return cast(User, self.request.user)
 
     @property
     def is_fragment(self) -> bool:

@@ -50,6 +50,9 @@ class AgentList(ListPage):
     def newest_first(self) -> bool:  # type: ignore[override]
         return self.sort == "-name"
 
+    def chosen_values(self) -> dict[str, str]:
+        return {**super().chosen_values(), "sort": self.sort}
+
     def found(self, text: str) -> AgentQuerySet:
         found = standing_of(search.agents(text, self.at), self.now)
         return found.annotate(total=Counted.up_to(thresholds.COUNTED_TO, found))

@@ -57,6 +57,14 @@ class AuditList(ListPage):
             return query
         return f"{search.without(query, 'at')} {search.term('at', f'{start or EVER}..{end}')}".strip()
 
+    def chosen_values(self) -> dict[str, str]:
+        return {**super().chosen_values(), **({"follow": "1"} if self.follows else {})}
+
+    @property
+    def follows(self) -> bool:
+        """Whether new events appear at the top by themselves."""
+        return self.request.GET.get("follow") == "1"
+
     def found(self, text: str) -> AuditEventQuerySet:
         return search.events(text, self.at)
 
@@ -74,7 +82,7 @@ class AuditList(ListPage):
             "keys": search.EVENT_KEYS,
             "tabs": TABS,
             "figures": audit_facets.read(found, self.query),
-            "follows": self.request.GET.get("follow") == "1",
+            "follows": self.follows,
             "is_filtered": self.query not in ("", NO_CHECKS),
         }
 

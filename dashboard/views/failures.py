@@ -7,7 +7,9 @@ from uuid import uuid5
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView
+from dashboard.base.saved_views import SavablePage
 from dashboard.figures import failure_bars
+from dashboard.figures.charts import Range
 from dashboard.figures.failure_bars import RANGES
 from dashboard.forms import choices
 from dashboard.forms.repair import PlanOfCopiesForm
@@ -16,6 +18,7 @@ from dashboard.views.repairs import new_token
 from mailbox.gate import actions
 from mailbox.inspection import agents, failures, search
 from mailbox.inspection.search import Moment
+from mailbox.models import Agent
 from mailbox.verbs.agents import finding
 from mailbox.verbs.repairs import copy_plans
 from mailbox.words.errors import InvalidRequestError
@@ -23,14 +26,25 @@ from mailbox.words.errors import InvalidRequestError
 AGENTS_OFFERED, TASKS_SHOWN = 200, 20
 
 
-class FailureList(DashboardView):
+class FailureList(SavablePage):
     """The failures of a time range, grouped by agent and message."""
 
+    name = "failures"
+
+    def chosen_values(self) -> dict[str, str]:
+        scale, sort, agent = self._chosen()
+        values = {"range": scale.name, "sort": sort}
+        return {**values, "agent": agent.display} if agent else values
+
+    def _chosen(self) -> tuple[Range, str, Agent | None]:
+        asked = self.request.GET
+        scale = failure_bars.range_named(asked.get("range"))
+        sort = choices.one_of("sort", asked.get("sort"), ["count", "last"], "count")
+        name = asked.get("agent", "").strip()
+        return scale, sort, finding.typed(self.caller, name) if name else None
+
     def get(self, request: HttpRequest) -> HttpResponse:
-        scale = failure_bars.range_named(request.GET.get("range"))
-        sort = choices.one_of("sort", request.GET.get("sort"), ["count", "last"], "count")
-        name = request.GET.get("agent", "").strip()
-        agent = finding.typed(self.caller, name) if name else None
+        scale, sort, agent = self._chosen()
         start = failure_bars.start_of(scale, self.now)
         found = failures.read(start, slot=scale.step, agent=agent, by_last=sort == "last")
         rows = [failure_bars.row_of(group, scale, self.now) for group in found.groups]
@@ -44,6 +58,7 @@ class FailureList(DashboardView):
             "agent": agent,
             "agents": agents.first_names(most=AGENTS_OFFERED),
             "limits": {"groups": failures.GROUPS, "counted": failures.COUNTED, "unfiled": failures.UNFILED},
+            **self.saved_views(),
         }
         return self.live("ops/failures.html", context, [row.version for row in rows])
 

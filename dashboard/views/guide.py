@@ -32,6 +32,7 @@ WORDS = {
     "Result": "How a task ended. Waits until the sender picks it up, and is kept until it is compacted.",
     "Replay": "A cached result that answered a later duplicate, without a new lease.",
     "Audit log": "The append-only record of every decision, including refusals. Kept after its tasks are removed.",
+    "Saved view": "A named query of a page, one click away. Operators can share theirs with everyone.",
     "Tree": "A task with its children, their children, and so on.",
     "Capability": "A permission. People have those of their group: viewer, operator or admin; agents have grants.",
 }

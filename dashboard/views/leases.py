@@ -54,6 +54,9 @@ class LeaseList(ListPage):
     def newest_first(self) -> bool:  # type: ignore[override]
         return choices.one_of("sort", self.request.GET.get("sort"), ["newest"]) == "newest"
 
+    def chosen_values(self) -> dict[str, str]:
+        return {**super().chosen_values(), **({"sort": "newest"} if self.newest_first else {})}
+
     def found(self, text: str) -> LeaseQuerySet:
         return search.leases(text, self.at).with_task()
 

@@ -3,11 +3,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any
 
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from dashboard.base import passwords, sessions
@@ -36,11 +35,11 @@ class Password(DashboardView):
 
     def post(self, request: HttpRequest) -> HttpResponse:
         is_change = request.POST.get("act") != "elsewhere"
-        form = (ChangeForm if is_change else OtherSessionsForm)(self._person, request.POST)
+        form = (ChangeForm if is_change else OtherSessionsForm)(self.person, request.POST)
         if not form.is_valid():
             return self._show(form, status=HTTPStatus.UNPROCESSABLE_ENTITY)
         try:
-            is_right = passwords.person_with(request, self._person.username, form.cleaned_data["old_password"])
+            is_right = passwords.person_with(request, self.person.username, form.cleaned_data["old_password"])
         except NotYetError as later:
             form.add_error("old_password", later.message)
             status = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
@@ -55,23 +54,19 @@ class Password(DashboardView):
 
     def _apply(self, form: ChangeForm | OtherSessionsForm, *, is_change: bool) -> None:
         if is_change:
-            stored = own_password.change(self.caller, self._person, form.cleaned_data["new_password1"])
+            stored = own_password.change(self.caller, self.person, form.cleaned_data["new_password1"])
             messages.success(self.request, "Password changed. Your other sessions have ended.")
         else:
-            stored = own_password.end_other_sessions(self.caller, self._person, form.cleaned_data["old_password"])
+            stored = own_password.end_other_sessions(self.caller, self.person, form.cleaned_data["old_password"])
             messages.success(self.request, "Your other sessions have ended.")
         update_session_auth_hash(self.request, stored)
-
-    @property
-    def _person(self) -> User:
-        return cast(User, self.request.user)
 
     def _show(
         self, form: ChangeForm | OtherSessionsForm | None = None, later: NotYetError | None = None, *, status: int = 200
     ) -> HttpResponse:
         context: dict[str, Any] = {
-            "change": form if isinstance(form, ChangeForm) else ChangeForm(self._person),
-            "elsewhere": form if isinstance(form, OtherSessionsForm) else OtherSessionsForm(self._person),
+            "change": form if isinstance(form, ChangeForm) else ChangeForm(self.person),
+            "elsewhere": form if isinstance(form, OtherSessionsForm) else OtherSessionsForm(self.person),
             "has_problem": form is not None,
             "ticket": later.ticket if later else "",
             "sessions": self._sessions(),
@@ -87,7 +82,7 @@ class Password(DashboardView):
                 address=data.get(sessions.ADDRESS, ""),
                 is_this=key == self.request.session.session_key,
             )
-            for key, data in live_sessions.of_person(self._person.pk, self.now)
+            for key, data in live_sessions.of_person(self.person.pk, self.now)
         ]
         return sorted(found, key=lambda session: session.seen_at, reverse=True)
 

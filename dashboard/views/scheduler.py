@@ -12,6 +12,7 @@ from django.urls import reverse
 from dashboard.base import export
 from dashboard.base.act import Act, Wording
 from dashboard.base.page import DashboardView
+from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
 from dashboard.forms import choices
 from dashboard.forms.repair import ReasonForm
@@ -35,9 +36,10 @@ VERDICTS_SHOWN = 200
 LONGEST_ID = 19  # digits
 
 
-class Scheduler(DashboardView):
+class Scheduler(SavablePage):
     """The retry scheduler: the bounds in force and their sources, the cluster's state, and the passes."""
 
+    name = "scheduler"
     columns: ClassVar = {
         "id": lambda event: event.pk,
         "at": lambda event: event.at,
@@ -51,15 +53,23 @@ class Scheduler(DashboardView):
         "reason": lambda event: event.fields.get("reason"),
     }
 
+    @property
+    def at(self) -> Moment:
+        return Moment(now=self.now, stale_after=thresholds.stale_after())
+
+    def chosen_values(self) -> dict[str, str]:
+        text = self.request.GET.get("q", "")
+        search.scans(text, self.at)
+        return {"q": text}
+
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         text, problem = request.GET.get("q", ""), ""
-        at = Moment(now=self.now, stale_after=thresholds.stale_after())
         try:
-            scans = search.scans(text, at)
+            scans = search.scans(text, self.at)
         except InvalidRequestError as error:
             if form:
                 raise
-            scans, problem = search.scans("", at).none(), error.fields.get("q", error.message)
+            scans, problem = search.scans("", self.at).none(), error.fields.get("q", error.message)
         if form:
             return export.stream(scans, self.columns, form, "scans")
         page = paging.keyset(
@@ -80,6 +90,7 @@ class Scheduler(DashboardView):
             "is_granted": auto_retry.is_granted(),
             "needs": actions.REQUEUE,
             "may_run": self.holds(actions.REQUEUE),
+            **self.saved_views(),
         }
         seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
         if problem:

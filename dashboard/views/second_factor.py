@@ -2,12 +2,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from http import HTTPStatus
-from typing import Any, cast
+from typing import Any
 
 import segno
 from django.conf import settings
 from django.contrib import messages
-from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
@@ -32,7 +31,7 @@ class SecondFactorPage(DashboardView):
             return self._confirm(request.POST.get("code", ""))
         if (page := proof.demanded(self.request)) is not None:
             return page
-        person = self._person
+        person = self.person
         if act == "renew":
             return self._show(new_codes=second_factor.renew_codes(self.caller, person))
         if act == "start":
@@ -45,23 +44,19 @@ class SecondFactorPage(DashboardView):
 
     def _confirm(self, typed: str) -> HttpResponse:
         this = self.request.session.session_key
-        others = [key for key, _ in live_sessions.of_person(self._person.pk, self.now) if key != this]
-        confirmed = second_factor.confirm(self.caller, self._person, typed[: codes.MOST_TYPED], ending=others)
+        others = [key for key, _ in live_sessions.of_person(self.person.pk, self.now) if key != this]
+        confirmed = second_factor.confirm(self.caller, self.person, typed[: codes.MOST_TYPED], ending=others)
         if isinstance(confirmed, Check):
             return self._show(codes.in_words(confirmed), status=HTTPStatus.UNPROCESSABLE_ENTITY)
         self.request.session[sessions.SECOND_FACTOR] = True
         return self._show(new_codes=confirmed)
 
-    @property
-    def _person(self) -> User:
-        return cast(User, self.request.user)
-
     def _show(self, problem: str = "", *, new_codes: Sequence[str] = (), status: int = HTTPStatus.OK) -> HttpResponse:
-        confirmed, pending = second_factor.of_person(self._person), second_factor.pending_of(self._person)
+        confirmed, pending = second_factor.of_person(self.person), second_factor.pending_of(self.person)
         after = self.request.GET.get("next", "")
         context: dict[str, Any] = {
             "confirmed": confirmed,
-            "codes_left": second_factor.codes_left(self._person) if confirmed else 0,
+            "codes_left": second_factor.codes_left(self.person) if confirmed else 0,
             "new_codes": "\n".join(new_codes),
             "problem": problem,
             "required": settings.A2A_REQUIRE_SECOND_FACTOR,

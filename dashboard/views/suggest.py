@@ -10,9 +10,10 @@ from django.utils.http import urlencode
 
 from dashboard.base.frame import PLACES
 from dashboard.base.page import DashboardView
+from dashboard.base.saved_views import url_of
 from dashboard.views import guide
 from dashboard.views.go import meaning_of
-from mailbox.inspection import lookup, search
+from mailbox.inspection import lookup, saved_views, search
 from mailbox.models import AuditEvent, PushDelivery, RepairPlan, Result, Task
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.kinds import Kind
@@ -47,8 +48,15 @@ class Suggest(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("id", "")[: search.LONGEST].strip()
-        found = [one for group in (_objects, _pages, _completions) for one in islice(group(text), MOST)]
+        found = [one for group in (_objects, self._views, _pages, _completions) for one in islice(group(text), MOST)]
         return self.page("ops/suggestions.html#list", {"found": found, "sought": text})
+
+    def _views(self, text: str) -> Iterator[Suggestion]:
+        for view in saved_views.named_like(self.person.pk, text, most=MOST):
+            about = (
+                f"{view.get_page_display()}, by {view.person.username}" if view.is_shared else view.get_page_display()
+            )
+            yield Suggestion(kind="View", name=view.name, about=about, url=url_of(view))
 
 
 def _objects(text: str) -> Iterator[Suggestion]:
@@ -60,6 +68,8 @@ def _pages(text: str) -> Iterator[Suggestion]:
     for place in PLACES:
         if text.lower() in place.name.lower():
             yield Suggestion(kind="Page", name=place.name, url=reverse(f"ops:{place.route}"))
+    if text.lower() in "saved views":
+        yield Suggestion(kind="Page", name="Saved views", url=reverse("ops:views"))
 
 
 def _completions(text: str) -> Iterator[Suggestion]:

@@ -4,26 +4,37 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.base.page import DashboardView
+from dashboard.base.saved_views import SavablePage
 from dashboard.figures import time_charts
 from dashboard.figures.plots import WIDTH
+from dashboard.figures.trends import range_named
 from dashboard.wording.journal import in_words
 from mailbox.inspection import history
 from mailbox.models import Agent
 from mailbox.verbs.agents import finding
 
 
-class Charts(DashboardView):
+class Charts(SavablePage):
     """The work of the hub, or of one agent, over time. Repairs, pauses and retries are marked."""
 
+    name = "charts"
+
+    def chosen_values(self) -> dict[str, str]:
+        agent, values = self._agent(), {"range": range_named(self.request.GET.get("range")).name}
+        return {**values, "agent": agent.display} if agent else values
+
+    def _agent(self) -> Agent | None:
+        name = self.request.GET.get("agent")
+        return finding.typed(self.caller, name) if name else None
+
     def get(self, request: HttpRequest) -> HttpResponse:
-        name = request.GET.get("agent")
-        agent = finding.typed(self.caller, name) if name else None
+        agent = self._agent()
         context = time_charts.context(request.GET.get("range"), self.now, agent.pk if agent else None)
         context |= {
             "agent": agent,
             "among": f"q=to:{agent.display}&" if agent else "",
             "marks": self._marks(context, agent),
+            **self.saved_views(),
         }
         shown = context["charts"], [(event.pk, x) for event, x, _ in context["marks"]]
         return self.live("ops/charts.html", context, shown)

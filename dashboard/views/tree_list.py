@@ -8,7 +8,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.base.page import DashboardView
+from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds, waterfall, zoom
 from dashboard.figures.waterfall import FAILED, TaskBar, Window
 from dashboard.forms import choices
@@ -32,14 +32,25 @@ IS_IN: Mapping[str, Callable[[ListedTree], bool]] = {
 }
 
 
-class TreeList(DashboardView):
+class TreeList(SavablePage):
     """The trees with children, the one with the newest child first."""
 
+    name = "trees"
+
+    def chosen_values(self) -> dict[str, str]:
+        return {name: value for name, value in self._chosen().items() if value}
+
+    def _chosen(self) -> dict[str, str]:
+        asked = self.request.GET
+        return {
+            "state": choices.one_of("state", asked.get("state"), STATES),
+            "since": choices.one_of("since", asked.get("since"), SINCE),
+            "agent": asked.get("agent", "").strip().lower()[:100],
+        }
+
     def get(self, request: HttpRequest) -> HttpResponse:
-        asked = request.GET
-        state = choices.one_of("state", asked.get("state"), STATES)
-        since = choices.one_of("since", asked.get("since"), SINCE)
-        agent, cursor = asked.get("agent", "").strip().lower()[:100], asked.get("cursor", "")
+        chosen, cursor = self._chosen(), request.GET.get("cursor", "")
+        state, since, agent = chosen.values()
         found = tree_list.newest(
             limit=ROWS,
             before=int(cursor) if cursor.isdecimal() and cursor.isascii() and len(cursor) < 19 else None,
@@ -47,7 +58,6 @@ class TreeList(DashboardView):
             matches=lambda tree: IS_IN[state](tree) and _names(tree, agent),
             stale=(self.now, thresholds.stale_after()),
         )
-        chosen = {"state": state, "since": since, "agent": agent}
         context = {
             "trees": [self._drawn(tree) for tree in found.items],
             "next": self._with(chosen, cursor=str(found.next_key)) if found.next_key is not None else "",
@@ -57,6 +67,7 @@ class TreeList(DashboardView):
             + [(f"Last {one}", self._with(chosen, since=one), one == since) for one in SINCE],
             "is_filtered": any(chosen.values()),
             **chosen,
+            **self.saved_views(),
         }
         shown = [[(leaf.pk, leaf.state) for leaf in tree.tasks] for tree in found.items]
         is_open = any(tree.is_open for tree in found.items)

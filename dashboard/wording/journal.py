@@ -45,6 +45,8 @@ ACT = {
     Kind.PERSON_SIGNED_OUT: "signed out",
     Kind.PERSON_SIGN_IN_FAILED: "sign-in failed",
     Kind.PERSON_LOCKED_OUT: "sign-in locked",
+    Kind.VIEW_SHARED: "shared a view",
+    Kind.VIEW_UNSHARED: "stopped sharing a view",
 }
 NAMES: Mapping[str, str] = {
     **{str(kind): ACT.get(kind, kind.removeprefix("a2a_").replace("_", " ")) for kind in Kind},

@@ -29,6 +29,7 @@ _OPERATOR_ACTIONS = frozenset(
     {
         *(actions.SEND, actions.REQUEUE, actions.FORCE_ERROR, actions.DROP_REPLAY, actions.RESEND),
         *(actions.ROUTES, actions.PAUSE, actions.MANAGE_REGISTRY, actions.VERIFY),
+        actions.SHARE_VIEWS,
     }
 )
 _ADMIN_ACTIONS = frozenset(

@@ -183,6 +183,11 @@ class Request:
         return cls(verb=actions.VERIFY, scope_id="a2a-audit")
 
     @classmethod
+    def to_share_view(cls, page: str) -> Self:
+        """Share a view of this page with all people, change a shared one, or end the sharing by another person."""
+        return cls(verb=actions.SHARE_VIEWS, scope_id=f"a2a-view:{page}")
+
+    @classmethod
     def to_manage_tools(cls) -> Self:
         return cls(verb=actions.TOOLS, scope_id="a2a-tools")
 

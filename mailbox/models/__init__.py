@@ -20,6 +20,7 @@ from mailbox.models.repair_plan import RepairPlan, RepairPlanRow
 from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.rollup import RollUp, RollUpTurn
+from mailbox.models.saved_view import SavedView
 from mailbox.models.seal import Seal
 from mailbox.models.second_factor import RecoveryCodes, SecondFactor
 from mailbox.models.signing_key import SigningKey
@@ -54,6 +55,7 @@ __all__ = [
     "Result",
     "RollUp",
     "RollUpTurn",
+    "SavedView",
     "Seal",
     "SecondFactor",
     "SenderStock",

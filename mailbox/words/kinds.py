@@ -40,6 +40,8 @@ class Kind(StrEnum):
     SECOND_FACTOR_REMOVED = "second_factor_removed"
     RECOVERY_CODE_USED = "recovery_code_used"
     RECOVERY_CODES_RENEWED = "recovery_codes_renewed"
+    VIEW_SHARED = "view_shared"
+    VIEW_UNSHARED = "view_unshared"
     KEY_ADDED = "key_added"
     KEY_ROTATED = "key_rotated"
     PUSH_CONFIG_SET = "push_config_set"

@@ -171,6 +171,8 @@ FORMS: dict[str, Body] = {
         "lease": str(world.leased.lease_id),
     },
     "/ops/repairs/<number>/": _form(with_unsafe="include", typed="1"),
+    "/ops/views/": lambda _: {"page": "tasks", "query": "q=state:error", "name": "mine"},
+    "/ops/views/<number>/": lambda _: {"act": "unshare"},  # of the view of another person
     "/ops/settings/": lambda _: {"theme": "dark"},
     "/ops/settings/password/": lambda _: {"act": "elsewhere", "old_password": PASSWORD},
     "/ops/settings/second-factor/": lambda _: {"act": "start"},
@@ -186,6 +188,7 @@ NUMBERS = {
     "/ops/scheduler/": lambda world: world.scan.pk,
     "/ops/audit/": lambda world: world.event.pk,
     "/ops/repairs/": lambda world: world.plan.pk,
+    "/ops/views/": lambda world: world.view.pk,
 }
 # The routes that take another task than the queued one.
 TASKS = {

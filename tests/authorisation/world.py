@@ -18,6 +18,7 @@ from mailbox.gate.callers import Caller, Role
 from mailbox.models import AuditEvent, CapabilityGrant, Failure, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
 from mailbox.verbs.agents import certificates, openness
 from mailbox.verbs.life import leasing, operators, push_configs, results, updates
+from mailbox.verbs.people import saved_views
 from mailbox.verbs.repairs import auto_retry
 from mailbox.verbs.upkeep import filing
 from mailbox.words import advice, tokens
@@ -83,6 +84,9 @@ class World:
         self.card: AgentCard = CardRegistry(self.bob).register("job-1", AgentCard(name="books", description=CANARY))
         self.plan = planned(self.olga, [self.leased])
         self.scan = auto_retry.run_once(self.olga, reason="a test", worded=advice.to_person)
+        self.view = saved_views.save(
+            self.olga, User.objects.get(username="olga"), page="tasks", name="team", query="q=", is_shared=True
+        )
         self.event = AuditEvent.objects.of_task(self.queued.uuid)[0]
         self.grant = CapabilityGrant.objects.filter(subject=self.bob.agent)[0]
         self.key_of_bob = factories.key_of(self.bob)  # his only one, because an agent has two at most

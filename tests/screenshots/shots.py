@@ -9,9 +9,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from mailbox.gate.callers import Role
+from mailbox.gate.callers import Caller, Role
 from mailbox.inspection import trees
-from mailbox.models import Failure, Lease, Task
+from mailbox.models import AuditEvent, Failure, Lease, Task
+from mailbox.verbs.people import saved_views
 from mailbox.verbs.repairs import auto_retry
 from mailbox.verbs.upkeep import filing
 from mailbox.words import advice
@@ -22,6 +23,11 @@ from tests.support.plans import carried_out, planned
 FOLDER = Path(__file__).resolve().parent.parent.parent / "screenshots"
 THEMES = ("light", "dark")
 WIDTHS = (1440, 390)
+VIEWS = (
+    ("tasks", "Failed", "q=state%3Aerror"),
+    ("tasks", "Slow bookings", "q=to%3Ahotels+age%3A%3E10m"),
+    ("audit", "Repairs", "q=kind%3Aa2a_repair_%2A"),
+)
 TICK = "document.dispatchEvent(new Event('visibilitychange'))"
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,6 +52,12 @@ def take(browse):
     return taken
 
 
+def searching(page):
+    page.keyboard.press("Control+k")
+    page.keyboard.type("s")
+    page.wait_for_selector("#suggestions a:has-text('Slow bookings')")
+
+
 def test_an_empty_hub(take):
     take("overview-empty", "")
     take("leases-empty", "leases/")
@@ -66,6 +78,13 @@ def test_a_calm_hub(take):
     take("failures", "failures/")
     take("pause", "agents/hotels@local/", lambda page: page.click("#pausing summary"))
     take("map", "map/")
+    person = User.objects.get(username="ana")
+    caller = Caller(name="user:ana", source=AuditEvent.Source.DASHBOARD, role=Role.OPERATOR)
+    for page_name, name, query in VIEWS:
+        saved_views.save(caller, person, page=page_name, name=name, query=query, is_shared=name == "Failed")
+    take("views", "views/")
+    take("tasks-view", "tasks/?state=error", lambda page: page.click(".saved summary"))
+    take("palette", "tasks/", searching, whole=False)
     hub.on_show()
     take(
         "official-card",

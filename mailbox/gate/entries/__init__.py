@@ -61,6 +61,8 @@ from mailbox.gate.entries.people import (
     recovery_codes_renewed,
     second_factor_added,
     second_factor_removed,
+    view_shared,
+    view_unshared,
 )
 from mailbox.gate.entries.quotas import quota_changed, quota_exceeded, refusals_repeated
 from mailbox.gate.entries.task_life import (
@@ -151,4 +153,6 @@ __all__ = [
     "tool_changed",
     "tool_removed",
     "tools_imported",
+    "view_shared",
+    "view_unshared",
 ]

@@ -1,4 +1,4 @@
-"""Rows about people: their accounts, and how they sign in and out."""
+"""Rows about people: their accounts, how they sign in and out, and the views that they share."""
 
 from __future__ import annotations
 
@@ -100,3 +100,20 @@ class RecoveryCodeUsedData(TypedDict):
 def recovery_code_used(username: str, left: int) -> Entry[RecoveryCodeUsedData]:
     """Record that a person used a recovery code instead of a code of the second factor."""
     return Entry(Kind.RECOVERY_CODE_USED, RecoveryCodeUsedData(username=username, left=left))
+
+
+class SharedViewData(TypedDict):
+    username: Annotated[str, "name of the person whose view it is"]
+    page: Annotated[str, "page of the dashboard, by the name of its route"]
+    name: Annotated[str, "name of the view"]
+    query: Annotated[str, "query string of the page"]
+
+
+def view_shared(view: SharedViewData) -> Entry[SharedViewData]:
+    """Record that a view was shared with all people of the hub, or that a shared one has a new name."""
+    return Entry(Kind.VIEW_SHARED, view)
+
+
+def view_unshared(view: SharedViewData) -> Entry[SharedViewData]:
+    """Record that a view is no longer shared, or that a shared one was deleted."""
+    return Entry(Kind.VIEW_UNSHARED, view)

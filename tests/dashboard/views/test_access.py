@@ -91,6 +91,7 @@ def test_the_roles_of_people_are_shown(vic):
     text = shown(vic, show="people")
 
     assert "a2a.push.resend" in text
+    assert "a2a.views.share" in text
     assert "operator" in text
 
 
