@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import re
 
 import pytest
 from django.conf import settings as configured
@@ -60,6 +61,21 @@ def test_two_answers_with_the_same_page_differ_in_length():
     lengths = {len(Client().get("/ops/sign-in/", headers=GZIP).content) for _ in range(20)}
 
     assert len(lengths) > 1
+
+
+@pytest.mark.django_db
+def test_the_token_of_a_form_is_written_anew_in_each_answer_and_the_session_in_none():
+    factories.person("ana", Role.OPERATOR)
+    client = Client(enforce_csrf_checks=True)
+    client.force_login(User.objects.get(username="ana"), backend="django.contrib.auth.backends.ModelBackend")
+    pages = [client.get("/ops/settings/").text for _ in range(2)]
+
+    tokens = [re.findall(r'name="csrfmiddlewaretoken" value="(\w+)"', page)[0] for page in pages]
+
+    assert tokens[0] != tokens[1]
+    assert not [page for page in pages if any(cookie.value in page for cookie in client.cookies.values())]
+    taken = [client.post("/ops/settings/", {"csrfmiddlewaretoken": token, "theme": "dark"}) for token in tokens]
+    assert 403 not in [answer.status_code for answer in taken]
 
 
 @pytest.mark.django_db
