@@ -184,7 +184,7 @@ def test_an_ended_session_keeps_the_form_for_after_the_sign_in(requeue):
     tab.keyboard.press("Enter")
     tab.wait_for_selector("header [role=search]")
     requeue.click("dialog button.primary")
-    requeue.wait_for_selector("text=The form was too old")  # the sign-in renewed the form token of this site
+    requeue.wait_for_selector("text=The form expired")  # the sign-in renewed the form token of this site
     requeue.click("dialog button.primary")
 
     assert "signed out" in told
@@ -206,6 +206,6 @@ def test_a_sign_in_in_another_tab_reopens_the_form_with_its_reason(requeue):
     requeue.keyboard.press("Enter")
     requeue.wait_for_selector("dialog .attn")
 
-    assert "The form was too old" in requeue.inner_text("dialog")
+    assert "The form expired" in requeue.inner_text("dialog")
     assert requeue.url.endswith("/ops/leases/")
     reopen_and_send(requeue)

@@ -144,7 +144,7 @@ def test_a_form_of_an_ended_session_is_sent_after_the_sign_in(browse, alice, bob
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/ops/")
     page.click("button.primary")
-    page.wait_for_selector("text=The form was too old")
+    page.wait_for_selector("text=The form expired")
     page.click("button.primary")  # the sign-in renewed the form token of this site
 
     page.wait_for_url("**/ops/tasks/**")
