@@ -17,6 +17,7 @@ from tests.support import factories, talking
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 TICK = "document.dispatchEvent(new Event('visibilitychange'))"
+NEWER = "known => Number(document.querySelector('tbody[data-list] td:last-child').innerText) > known"
 PILL = "[data-changed]:not([hidden])"
 
 
@@ -81,6 +82,33 @@ def test_a_row_that_newer_ones_push_off_the_page_is_not_struck_through(browse):
 
         assert re.fullmatch(r"\+\d+ new", page.inner_text(f"{PILL} span"))
         assert page.locator("[data-gone]").count() == 0
+
+
+def test_an_audit_page_that_follows_shows_new_events_at_the_top_by_themselves(browse):
+    scene = hub.calm()
+    page = browse("ana", live=5)
+    page.goto("/ops/audit/")
+    page.click("text=Follow new events")
+    page.wait_for_url("**follow=1")
+    newest, total = number_in(page, "tbody[data-list] td:last-child"), number_in(page, "caption b")
+    rows = page.locator("tbody[data-list] tr")
+    scene.whole("planner", "writer", "Write chapter 1", ago=0.2, took=1, status=ResultStatus.ERROR, error="no paper")
+
+    page.evaluate(TICK)
+    page.wait_for_function(NEWER, arg=newest)
+
+    assert page.locator(PILL).count() == page.locator("[data-gone]").count() == 0
+    assert rows.count() == 50
+    assert "answered with an error" in rows.first.inner_text()
+    assert number_in(page, "caption b") > total
+
+    page.evaluate("document.querySelector('tbody[data-list]').lastElementChild.scrollIntoView()")
+    newest = number_in(page, "tbody[data-list] td:last-child")
+    scene.whole("planner", "writer", "Write chapter 2", ago=0.2, took=1)
+    page.evaluate(TICK)
+    page.wait_for_selector(PILL)
+
+    assert number_in(page, "tbody[data-list] td:last-child") == newest
 
 
 def test_only_a_lease_that_ended_is_struck_through(browse, alice, bob):
