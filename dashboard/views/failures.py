@@ -108,4 +108,4 @@ class FailurePage(DashboardView):
         return to_plan(plan)
 
     def _nothing_planned(self, why: str) -> HttpResponse:
-        return self.problem(HTTPStatus.UNPROCESSABLE_ENTITY, "Nothing was planned", why)
+        return self.problem(HTTPStatus.UNPROCESSABLE_ENTITY, "Nothing planned", why)

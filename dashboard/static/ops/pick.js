@@ -22,8 +22,9 @@
   document.addEventListener('submit', e => {
     if (!e.target.matches('[data-pick]') || e.target.elements.everything.checked || boxes(e.target).some(box => box.checked)) return;
     e.preventDefault();
+    e.stopPropagation();
     e.target.querySelector('[data-picked]').textContent = 'Nothing selected';
-  });
+  }, true);
   document.addEventListener('htmx:afterSettle', tellAll);
   addEventListener('pageshow', tellAll);
 })();

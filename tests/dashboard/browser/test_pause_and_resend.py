@@ -54,6 +54,19 @@ def test_selected_failed_callbacks_are_sent_again_from_a_dialog(browse, alice, b
     assert (states[first.delivery_id], states[second.delivery_id]) == ("pending", "disabled")
 
 
+def test_sending_no_selected_callback_again_says_so_in_place(browse, alice, bob):
+    given_up(alice, bob)
+    page = browse("ana")
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto("/ops/deliveries/")
+
+    page.click("text=Send again…")
+    page.wait_for_function("document.querySelector('[data-picked]').textContent === 'Nothing selected'")
+
+    assert not [url for url in asked if "/resend/" in url]
+
+
 def test_the_dialog_of_a_failed_callback_opens_at_its_top(browse, alice, bob):
     given_up(alice, bob)
     page = browse("ana")
