@@ -98,8 +98,10 @@ class ListPage(SavablePage):
 
     def chosen_values(self) -> dict[str, str]:
         """Return the query, also an empty one: without a query, a list chooses its own."""
-        self.found(self.query)
         return {"q": self.query}
+
+    def check(self) -> None:
+        self.found(self.query)
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
@@ -122,7 +124,7 @@ class ListPage(SavablePage):
             "is_filtered": self.query not in ("", self.default and search.term(self.tab, self.default)),
             "name": self.name,
             **self.besides(page),
-            **self.saved_views(),
+            **self.saved_views(problem=problem),
         }
         if problem:
             return self.page(f"ops/{self.name}.html", {**context, "version": ""}, status=400)

@@ -12,7 +12,6 @@ from dashboard.base.page import DashboardView
 from mailbox.gate import actions
 from mailbox.inspection import saved_views
 from mailbox.models import SavedView
-from mailbox.words.errors import MailboxError
 
 SHOWN = 12  # views beside a search box
 
@@ -47,18 +46,22 @@ class SavablePage(DashboardView):
         """Return the parameters that show the same page again; raise the error of the page for an invalid one."""
         raise NotImplementedError
 
+    def check(self) -> None:
+        """Raise the error of the page for a query that `chosen_values` does not read itself."""
+
     def to_save(self) -> str:
         """Return the query string that a view of this page saves; raise the error of the page for an invalid query."""
+        self.check()
         return urlencode(self.chosen_values())
 
-    def saved_views(self) -> dict[str, Any]:
-        """Return what the template of the row of saved views needs. A part of a page has no such row."""
+    def saved_views(self, *, problem: str = "") -> dict[str, Any]:
+        """Return what the template of the row of saved views needs. A part of a page has no such row.
+
+        A page with a ``problem`` in its query has no form to save that query.
+        """
         if self.is_fragment:
             return {}
-        try:
-            query = self.to_save()
-        except MailboxError:  # the page says so
-            query = None
+        query = None if problem else urlencode(self.chosen_values())
         person = self.person.pk
         found = saved_views.of_page(person, self.name, most=SHOWN + 1)
         links = [

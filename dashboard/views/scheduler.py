@@ -58,9 +58,10 @@ class Scheduler(SavablePage):
         return Moment(now=self.now, stale_after=thresholds.stale_after())
 
     def chosen_values(self) -> dict[str, str]:
-        text = self.request.GET.get("q", "")
-        search.scans(text, self.at)
-        return {"q": text}
+        return {"q": self.request.GET.get("q", "")}
+
+    def check(self) -> None:
+        search.scans(self.request.GET.get("q", ""), self.at)
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         text, problem = request.GET.get("q", ""), ""
@@ -90,7 +91,7 @@ class Scheduler(SavablePage):
             "is_granted": auto_retry.is_granted(),
             "needs": actions.REQUEUE,
             "may_run": self.holds(actions.REQUEUE),
-            **self.saved_views(),
+            **self.saved_views(problem=problem),
         }
         seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
         if problem:

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 OPEN = {"sign-in", "favicon"}  # without a session
 # A POST that changes only what is the person's own.
-OWN = {"sign-in", "second-step", "sign-out", "settings", "password", "second-factor"}
+OWN = {"views", "view", "sign-in", "second-step", "sign-out", "settings", "password", "second-factor"}
 SAMPLES = {"uuid": str(uuid.UUID(int=1)), "int": "1", "slug": "csv", "str": "alice@local"}
 
 

@@ -178,7 +178,7 @@ def ended(alice, bob):
     ],
 )
 def test_a_search_of_results_and_its_download_agree(ana, ended, address, count, django_assert_max_num_queries):
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         page = ana.get(f"/ops/results/{address}")
     table = b"".join(ana.get(f"/ops/results.csv{address}")).decode().splitlines()
 

@@ -87,7 +87,7 @@ def test_the_figures_read_a_bounded_number_of_rows(vic, monkeypatch, django_asse
     for _ in range(5):
         event()
 
-    with django_assert_max_num_queries(7):
+    with django_assert_max_num_queries(8):
         assert vic.get("/ops/audit/").context["figures"].count == 3
 
 

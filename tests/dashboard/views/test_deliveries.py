@@ -116,7 +116,7 @@ def test_the_list_needs_few_queries_and_can_be_downloaded(ana, alice, bob, djang
     for _ in range(5):
         attempted(pending_callback(alice, bob), CallbackOutcome(status=204))
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         ana.get("/ops/deliveries/?q=sender:alice")
     rows = [json.loads(line) for line in b"".join(ana.get("/ops/deliveries.jsonl")).decode().splitlines()]
 

@@ -91,7 +91,7 @@ def test_the_list_of_cached_results_needs_few_queries(ana, alice, bob, django_as
     for number in range(5):
         cached(alice, bob, f"inv-{number}", duplicates=1)
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         ana.get("/ops/idempotency/?q=sender:alice")
 
 

@@ -121,7 +121,7 @@ def test_the_list_of_leases_needs_few_queries(ana, alice, bob, django_assert_max
     for _ in range(20):
         factories.leased_task(alice, bob)
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         ana.get("/ops/leases/?agent=bob")
 
 

@@ -148,9 +148,9 @@ def test_single_and_bulk_repairs_are_listed_with_their_links(ana, alice, bob, dj
     apply(ana)
     event = factories.journal(Kind.REPAIR_APPLIED)[0]
 
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         singles = ana.get("/ops/repairs/?q=actor:user:ana")
-    with django_assert_max_num_queries(6):
+    with django_assert_max_num_queries(7):
         plans = ana.get("/ops/repairs/plans/?q=state:done+verb:requeue")
 
     assert [act.event for act in singles.context["acts"]] == [event]

@@ -129,7 +129,7 @@ def test_the_history_is_paged_and_can_be_downloaded(ana, auto_retry_on):
 
 def test_the_page_needs_few_queries_and_is_resent_only_if_changed(ana, auto_retry_on, django_assert_max_num_queries):
     jobs.retry_pass()
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(10):
         page = ana.get("/ops/scheduler/")
 
     with time_machine.travel(timezone.now(), tick=False):
