@@ -147,9 +147,8 @@ def test_an_agent_is_paused_and_resumed_with_a_reason(ana, alice, bob):
 def test_the_list_of_agents_needs_few_queries(ana, alice, bob, query, django_assert_max_num_queries):
     factories.sent_task(alice, bob)
 
-    with django_assert_max_num_queries(
-        11
-    ):  # three for the person, one each for saved views, order, outages, quotas and more
+    # three for the person, one each for saved views, order, outages, quotas, profiles and more
+    with django_assert_max_num_queries(12):
         page = ana.get(f"/ops/agents/{query}")
 
     if query == "?q=bob":
