@@ -81,7 +81,7 @@ class ListPage(SavablePage):
 
     def total(self, found: Any, page: paging.Page[Any]) -> Count:
         """Return the number of all rows, of which ``page`` shows some."""
-        return thresholds.counted(found)
+        return thresholds.counted(found, has_words=search.asks_words(self.query))
 
     def paged(self, found: Any) -> paging.Page[Any]:
         """Return the rows after the cursor of the address; raise `InvalidRequestError` for that of another list."""

@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from django.conf import settings
 from django.db.models import Model, QuerySet
 
+from mailbox.inspection import full_text
 from mailbox.inspection.backlogs import QUIET_AFTER
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 
@@ -16,22 +17,27 @@ COUNTED_TO = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """A number of rows, counted no further than ``COUNTED_TO``."""
+    """A number of rows, counted no further than ``most``."""
 
     value: int
+    most: int = COUNTED_TO
 
     def __bool__(self) -> bool:
         return self.value > 0
 
     def __str__(self) -> str:
-        if self.value > COUNTED_TO:
-            return f"{grouped(COUNTED_TO)}+"
+        if self.value > self.most:
+            return f"{grouped(self.most)}+"
         return grouped(self.value)
 
 
-def counted(found: QuerySet[Model], *, newest_first: bool = False) -> Count:
-    """Count the rows of ``found`` in bounded time; ``newest_first`` walks the keys as the list does."""
-    return Count(found.order_by(*(["-pk"] if newest_first else []))[: COUNTED_TO + 1].count())
+def counted(found: QuerySet[Model], *, newest_first: bool = False, has_words: bool = False) -> Count:
+    """Count the rows of ``found`` in bounded time; ``newest_first`` walks the keys as the list does.
+
+    ``has_words`` is whether the rows are those of a full-text search, which finds only the newest.
+    """
+    most = full_text.COUNTED_TO if has_words else COUNTED_TO
+    return Count(found.order_by(*(["-pk"] if newest_first else []))[: most + 1].count(), most)
 
 
 def stale_after() -> timedelta:

@@ -70,7 +70,7 @@ class AuditList(ListPage):
 
     def total(self, found: AuditEventQuerySet, page: Page[Any]) -> Count:
         """Count from the newest row on. In another order, a count since a moment reads the whole journal."""
-        return thresholds.counted(found, newest_first=True)
+        return thresholds.counted(found, newest_first=True, has_words=search.asks_words(self.query))
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         try:

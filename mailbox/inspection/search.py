@@ -22,9 +22,8 @@ from mailbox.inspection.search_keys import (
     SCAN_KEYS,
     SPOKEN_KEYS,
     TASK_KEYS,
-    TEXT,
 )
-from mailbox.inspection.search_query import LONGEST, Query, chosen, parse, term, without
+from mailbox.inspection.search_query import LONGEST, TEXT, Query, asks_words, chosen, parse, term, without
 from mailbox.inspection.search_values import Moment, Reading
 from mailbox.models import (
     Agent,
@@ -65,6 +64,7 @@ __all__ = [
     "Moment",
     "agents",
     "artifacts",
+    "asks_words",
     "attempts",
     "chosen",
     "deliveries",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from django.db.models import Q, Subquery
+from django.db.models import Q
 
 from mailbox.inspection import backlogs, full_text, troubles
+from mailbox.inspection.search_query import TEXT
 from mailbox.inspection.search_values import (
     Moment,
     Reading,
@@ -29,8 +30,6 @@ from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import FREQUENT
 
-TEXT = "text"  # the key of words, which a query may leave out
-
 
 def _actor(value: str, at: Moment) -> Q:
     """Read an actor. Only agents' names contain an @, and only rows of agents have a public key.
@@ -38,8 +37,7 @@ def _actor(value: str, at: Moment) -> Q:
     A name alone is that of a person or of an agent: ``ana`` also finds ``user:ana`` and ``ana@local``.
     """
     if "@" in value:
-        key = Subquery(Agent.objects.filter(display=value).values("pubkey")[:1])
-        return text("actor")(value, at) & (Q(actor_pubkey=key) | Q(actor_pubkey=None))
+        return _agent(value, text("actor")(value, at) & Q(actor_pubkey=None))
     if ":" in value:
         return text("actor")(value, at) & Q(actor_pubkey=None)
     if value.endswith("*"):
@@ -47,6 +45,15 @@ def _actor(value: str, at: Moment) -> Q:
     people = Q(actor__in=[value, f"user:{value}"], actor_pubkey=None)
     keys = list(Agent.objects.filter(local=value).values_list("pubkey", flat=True)[:NAMESAKES])
     return people | Q(actor_pubkey__in=keys) if keys else people
+
+
+def _agent(display: str, unsigned: Q) -> Q:
+    """Read the events of an agent. Only if it has ``unsigned`` ones, the query reads more than one index."""
+    key = Agent.objects.filter(display=display).values_list("pubkey", flat=True).first()
+    if key is None:
+        return unsigned
+    signed = Q(actor_pubkey=key)
+    return signed | unsigned if AuditEvent.objects.filter(unsigned).exists() else signed
 
 
 def _source(value: str, at: Moment) -> Q:

@@ -10,6 +10,7 @@ from mailbox.words import json_text
 from mailbox.words.errors import InvalidRequestError
 
 LONGEST = 500
+TEXT = "text"  # the key of words, which a query may leave out
 _TERM = re.compile(r'(-?)(?:([^\W\d][\w-]*):((?:"[^"]*"|\S)*)|"([^"]*)"|(\S+))')
 _VALUE = r'(?:"[^"]*"|[^",]*)'
 _VALUES = re.compile(f"{_VALUE}(?:,{_VALUE})*")
@@ -86,6 +87,11 @@ def without(text: str, key: str) -> str:
     for found in reversed(_asked(text, key)):
         text = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}"
     return text.strip()
+
+
+def asks_words(text: str) -> bool:
+    """Whether ``text`` asks for words, without a key or with their key. Negations do not count."""
+    return any(not found[1] and (found[2] or TEXT).lower() == TEXT for found in _TERM.finditer(text))
 
 
 def _asked(text: str, key: str) -> list[re.Match[str]]:

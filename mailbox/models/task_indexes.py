@@ -45,10 +45,11 @@ INDEXES = [
     models.Index(fields=["parent"], name="task_children", condition=Q(parent__isnull=False)),
     # tree_list.newest: the newest children, whose roots are listed.
     models.Index(fields=["id"], name="task_newest_children", condition=Q(parent__isnull=False)),
-    # search: the tasks of one idempotency key, newest first.
+    # search: the tasks of one idempotency key, newest first, and those of all keys with one beginning.
     models.Index(
         fields=["idempotency_key", "-id"],
-        name="task_by_idempotency_key",
+        name="task_by_key_or_prefix",
+        opclasses=["varchar_pattern_ops", "int8_ops"],
         condition=Q(idempotency_key__isnull=False),
     ),
     # search: the tasks of one conversation, newest first.

@@ -157,3 +157,18 @@ def test_a_term_keeps_its_spelling(value):
     (term,) = parse(search.term("key", value), search.TASK_KEYS).terms
 
     assert term.values == (value,)
+
+
+@pytest.mark.parametrize("is_registered", [True, False])
+def test_events_of_an_agent_are_found_with_and_without_its_public_key(alice, bob, is_registered):
+    name = alice.agent.display if is_registered else "gone@local"
+    for key in (alice.agent.pubkey, None) if is_registered else (None,):
+        AuditEvent.objects.create(kind="agent_paused", actor=name, actor_pubkey=key, data="{}", at=timezone.now())
+    AuditEvent.objects.create(
+        kind="agent_paused", actor="bob@local", actor_pubkey=bob.agent.pubkey, data="{}", at=timezone.now()
+    )
+
+    found = search.events(f"actor:{name}", Moment(now=timezone.now(), stale_after=timedelta(minutes=5)))
+
+    kinds = found.filter(kind="agent_paused").values_list("actor", "actor_pubkey")
+    assert set(kinds) == ({(name, alice.agent.pubkey), (name, None)} if is_registered else {(name, None)})

@@ -195,7 +195,7 @@ def test_passes_of_the_retry_gate_are_found_by_index_in_the_journal(crowd):
 def test_the_tasks_of_one_cache_key_are_found_by_index(crowd):
     crowd.tasks[0].idempotency_key = "inv-7"
 
-    assert_walks(tasks_.alike(crowd.tasks[0])[:10], "task_by_idempotency_key")
+    assert_walks(tasks_.alike(crowd.tasks[0])[:10], "task_by_key_or_prefix")
 
 
 def test_cached_results_are_found_by_key(crowd):
