@@ -37,7 +37,7 @@ def counted(found: QuerySet[Model], *, newest_first: bool = False, has_words: bo
     ``has_words`` is whether the rows are those of a full-text search, which finds only the newest.
     """
     most = full_text.COUNTED_TO if has_words else COUNTED_TO
-    return Count(found.order_by(*(["-pk"] if newest_first else []))[: most + 1].count(), most)
+    return Count(found.order_by(*(["-pk"] if newest_first else [])).values("pk")[: most + 1].count(), most)
 
 
 def stale_after() -> timedelta:

@@ -9,7 +9,8 @@ from uuid import UUID
 from django.db import models
 from django.db.models import Exists, OuterRef, Q, Subquery
 from django.db.models.expressions import RawSQL
-from django.db.models.functions import Left
+from django.db.models.functions import Coalesce, Left
+from django.db.models.lookups import LessThanOrEqual
 
 from mailbox.database import descent
 from mailbox.models.agent import Agent
@@ -118,8 +119,12 @@ class TaskQuerySet(models.QuerySet["Task"]):
         return self.annotate(error=Left(Subquery(Result.objects.error_of(OuterRef("pk"))), ERROR_READ))
 
     def with_stale(self, now: datetime, after: timedelta) -> TaskQuerySet:
-        """Add ``is_stale``, whether its live lease is at least ``after`` old."""
-        return self.annotate(is_stale=Exists(Lease.objects.stale(now, after).filter(task=OuterRef("pk"))))
+        """Add ``is_stale``, whether its live lease is at least ``after`` old.
+
+        The lease of each task is read by itself. PostgreSQL could read all stale leases first for an EXISTS.
+        """
+        leased_at = Subquery(Lease.objects.live().filter(task=OuterRef("pk")).values("leased_at")[:1])
+        return self.annotate(is_stale=Coalesce(LessThanOrEqual(leased_at, now - after), False))
 
     def with_parties(self) -> TaskQuerySet:
         return self.select_related("sender", "recipient")
