@@ -54,6 +54,15 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Mark:
+    """The place of an event in the plane, with its words and the address of its page."""
+
+    x: float
+    words: str
+    url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Chart:
     """A chart with its layers, the first one lowest. ``ticks`` are the labels of the y axis from the top down."""
 
@@ -179,10 +188,10 @@ def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:
             width=round(wide),
             query=charts.finished(slot.start, slot.end),
             start=slot.start,
-            words=words(slot),
+            words=said,
         )
         for place, slot in enumerate(slots)
-        if slot.is_known and words(slot)
+        if slot.is_known and (said := words(slot))
     ]
 
 

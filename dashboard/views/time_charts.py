@@ -3,10 +3,12 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.urls import reverse
 
 from dashboard.base.saved_views import SavablePage
 from dashboard.figures import time_charts
 from dashboard.figures.plots import WIDTH
+from dashboard.figures.time_charts import Mark
 from dashboard.figures.trends import range_named
 from dashboard.wording.journal import in_words
 from mailbox.inspection import history
@@ -36,11 +38,17 @@ class Charts(SavablePage):
             "marks": self._marks(context, agent),
             **self.saved_views(),
         }
-        shown = context["charts"], [(event.pk, x) for event, x, _ in context["marks"]]
+        shown = context["charts"], [(mark.url, mark.x) for mark in context["marks"]]
         return self.live("ops/charts.html", context, shown)
 
-    def _marks(self, context: dict[str, Any], agent: Agent | None) -> list[tuple[Any, float, str]]:
-        """Return the marked events with their places in the plane and their words."""
+    def _marks(self, context: dict[str, Any], agent: Agent | None) -> list[Mark]:
         start, end = context["slots"][0].start, context["ends"]
         found = history.marks(start, self.now, agent.display if agent else None)
-        return [(one, round(WIDTH * ((one.at - start) / (end - start)), 1), in_words(one).what) for one in found]
+        return [
+            Mark(
+                x=round(WIDTH * ((event.at - start) / (end - start)), 1),
+                words=in_words(event).what,
+                url=reverse("ops:audit-event", args=[event.pk]),
+            )
+            for event in found
+        ]

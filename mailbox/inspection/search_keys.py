@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from django.db.models import Q
 
 from mailbox.inspection import backlogs, full_text, troubles
+from mailbox.inspection.search_actors import actor
 from mailbox.inspection.search_query import TEXT
 from mailbox.inspection.search_values import (
     Moment,
@@ -22,38 +23,12 @@ from mailbox.inspection.search_values import (
     text,
     uuid,
 )
-from mailbox.models import Agent, AuditEvent, Failure, Lease, PushDelivery, RepairPlan, Result, RollUp, Task
-from mailbox.models.agent import NAMESAKES
+from mailbox.models import AuditEvent, Failure, Lease, PushDelivery, RepairPlan, Result, RollUp, Task
 from mailbox.models.audit import OF_RARE_KINDS
 from mailbox.models.result import posted
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import FREQUENT
-
-
-def _actor(value: str, at: Moment) -> Q:
-    """Read an actor. Only agents' names contain an @, and only rows of agents have a public key.
-
-    A name alone is that of a person or of an agent: ``ana`` also finds ``user:ana`` and ``ana@local``.
-    """
-    if "@" in value:
-        return _agent(value, text("actor")(value, at) & Q(actor_pubkey=None))
-    if ":" in value:
-        return text("actor")(value, at) & Q(actor_pubkey=None)
-    if value.endswith("*"):
-        return text("actor")(value, at) | text("actor")(f"user:{value}", at)
-    people = Q(actor__in=[value, f"user:{value}"], actor_pubkey=None)
-    keys = list(Agent.objects.filter(local=value).values_list("pubkey", flat=True)[:NAMESAKES])
-    return people | Q(actor_pubkey__in=keys) if keys else people
-
-
-def _agent(display: str, unsigned: Q) -> Q:
-    """Read the events of an agent. Only if it has ``unsigned`` ones, the query reads more than one index."""
-    key = Agent.objects.filter(display=display).values_list("pubkey", flat=True).first()
-    if key is None:
-        return unsigned
-    signed = Q(actor_pubkey=key)
-    return signed | unsigned if AuditEvent.objects.filter(unsigned).exists() else signed
 
 
 def _source(value: str, at: Moment) -> Q:
@@ -243,7 +218,7 @@ SPOKEN_KEYS: Mapping[str, Reading] = {  # of messages, and of the rows of artifa
 }
 EVENT_KEYS: Mapping[str, Reading] = {
     "kind": _kind,
-    "actor": _actor,
+    "actor": actor,
     "task": uuid("task_id"),
     "since": since("at", "last_event"),
     "at": _during,
@@ -274,7 +249,7 @@ AGENT_KEYS: Mapping[str, Reading] = {
 }
 SCAN_KEYS: Mapping[str, Reading] = {
     "outcome": _outcome,
-    "actor": _actor,
+    "actor": actor,
     "source": _source,
     "since": since("at", "last_event"),
 }

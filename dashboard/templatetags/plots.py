@@ -1,0 +1,35 @@
+"""Parts of charts that a page repeats hundreds of times, and that are therefore written in one call."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from django import template
+from django.urls import reverse
+from django.utils.html import format_html_join
+from django.utils.safestring import SafeString
+
+from dashboard.figures.charts import Range
+from dashboard.figures.time_charts import Hit, Mark
+from dashboard.templatetags.ops import axis
+
+register = template.Library()
+
+AREA = (
+    '<a href="{}?{}{}" tabindex="-1"><title>{}: {}</title><rect class="area" x="{}" width="{}" height="100"></rect></a>'
+)
+EVENT = '<a href="{}" tabindex="-1"><path class="event" d="M{} 0v100"><title>{}</title></path></a>'
+
+
+@register.simple_tag
+def hit_areas(hits: Sequence[Hit], among: str, scale: Range) -> SafeString:
+    """Write the areas that lead to the tasks of each slot. ``among`` is the query that narrows them."""
+    tasks = reverse("ops:tasks")
+    rows = ((tasks, among, hit.query, axis(hit.start, scale), hit.words, hit.x, hit.width) for hit in hits)
+    return format_html_join("", AREA, rows)
+
+
+@register.simple_tag
+def event_marks(marks: Sequence[Mark]) -> SafeString:
+    """Write a line for each marked event, with a link to it."""
+    return format_html_join("", EVENT, ((mark.url, mark.x, mark.words) for mark in marks))
