@@ -76,6 +76,11 @@ class FlowMap:
     left_out: int  # edges
 
     @property
+    def has_others(self) -> bool:
+        """Whether agents without a name of their own are one node."""
+        return any(node.agent is None for node in self.nodes)
+
+    @property
     def version(self) -> object:
         """A value that changes when the map looks different."""
         return [(edge.sender, edge.recipient, edge.sent, edge.errors) for edge in self.edges], [

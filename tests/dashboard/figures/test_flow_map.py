@@ -43,6 +43,8 @@ def test_the_busiest_agents_have_names_and_the_rest_is_one_node(monkeypatch):
 
     assert busiest == [1, 2]
     assert [node.name for node in drawn.nodes] == ["a", "b", "others"]
+    assert drawn.has_others
+    assert not flow_map.draw(pairs, agents(*"abcd")).has_others
     assert {(edge.sender, edge.recipient, edge.sent) for edge in drawn.edges} == {
         ("a", "b", 9),
         ("a", "others", 2),
