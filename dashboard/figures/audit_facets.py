@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from django.utils import timezone
+
 from dashboard.wording import journal
 from mailbox.inspection import search
 from mailbox.models.audit import AuditEventQuerySet
@@ -55,7 +57,7 @@ class AuditFigures:
 
     facets: Sequence[Facet]
     bars: Sequence[TimeBar]
-    ticks: Sequence[tuple[float, datetime]]
+    ticks: Sequence[tuple[float, str]]
     peak: int
     count: int
 
@@ -76,7 +78,7 @@ def read(found: AuditEventQuerySet, text: str) -> AuditFigures:
         Facet(name="Source", chips=_chips("source", sources, text)),
     ]
     bars = list(_bars([row[0] for row in rows], text))
-    ticks = [(bar.x, bar.start) for bar in bars[:: BARS // 5]]
+    ticks = _ticks(bars)
     return AuditFigures(
         facets=[facet for facet in facets if facet.chips],
         bars=[bar for bar in bars if bar.count],
@@ -120,6 +122,15 @@ def _bars(times: Sequence[datetime], text: str) -> Iterable[TimeBar]:
             end=ends,
             query=f"{rest} at:{_written(begins)}..{_written(ends)}".strip(),
         )
+
+
+def _ticks(bars: Sequence[TimeBar]) -> list[tuple[float, str]]:
+    """Return the places of every twelfth bar with its time: seconds for minutes, and days for more than one."""
+    if not bars:
+        return []
+    span = bars[-1].end - bars[0].start
+    shape = "%H:%M:%S" if span < timedelta(minutes=30) else "%H:%M" if span < timedelta(days=1) else "%m-%d %H:%M"
+    return [(bar.x, timezone.localtime(bar.start).strftime(shape)) for bar in bars[:: BARS // 5]]
 
 
 def _written(moment: datetime) -> str:

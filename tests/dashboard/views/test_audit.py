@@ -82,6 +82,17 @@ def test_bars_count_rows_over_time_and_narrow_to_their_span(vic):
     assert len(shown(vic.get("/ops/audit/", {"q": figures.bars[1].query}))) == 2
 
 
+@pytest.mark.parametrize("span", [timedelta(seconds=30), timedelta(minutes=40), timedelta(days=9)])
+def test_no_two_labels_of_the_time_axis_are_alike(vic, span):
+    now = timezone.now()
+    event(at=now - span)
+    event(at=now)
+
+    labels = [label for _, label in vic.get("/ops/audit/").context["figures"].ticks]
+
+    assert len(labels) == len(set(labels)) == 5
+
+
 def test_the_figures_read_a_bounded_number_of_rows(vic, monkeypatch, django_assert_max_num_queries):
     monkeypatch.setattr(audit_facets, "SAMPLE", 3)
     for _ in range(5):
