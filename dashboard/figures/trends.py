@@ -13,6 +13,7 @@ from dashboard.figures import charts, plots
 from dashboard.figures.charts import HOUR, RANGES, SPARK, Bucket, Range
 from dashboard.figures.plots import Axis
 from dashboard.forms import choices
+from mailbox.inspection import troubles
 from mailbox.inspection.series import Figures, Sum
 from mailbox.models import Agent
 
@@ -116,8 +117,8 @@ class AgentRow:
 
     @property
     def is_failing(self) -> bool:
-        """Whether at least half of its results of the last hour are errors."""
-        return self.hour.error > 0 and 2 * self.hour.error >= self.hour.results
+        """Whether at least half of its results of the last hour are errors, and these are not too few to tell."""
+        return self.hour.error >= troubles.ALL_ERRORS and 2 * self.hour.error >= self.hour.results
 
     @property
     def error_share(self) -> float | None:

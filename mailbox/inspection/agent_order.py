@@ -11,6 +11,7 @@ from django.db.models import Case, DateTimeField, Exists, F, OuterRef, Q, Subque
 from django.db.models.functions import Coalesce, Greatest, NullIf
 
 from mailbox.inspection import backlogs
+from mailbox.inspection.troubles import ALL_ERRORS
 from mailbox.models import RollUp, Task
 from mailbox.models.agent import AgentQuerySet
 
@@ -64,7 +65,7 @@ def _ranked(agents: AgentQuerySet, hour: Any, trouble: Trouble) -> AgentQuerySet
     found = backlogs.with_stale(backlogs.with_signs(agents, trouble.quiet_before), trouble.stale_before)
     found = backlogs.with_unserved(found, trouble.late_before)
     waits = Exists(Task.objects.leasable().filter(recipient=OuterRef("pk")))
-    mostly_errors = Exists(hour.filter(errors__gt=0, errors__gte=F("all_results") - F("errors")))
+    mostly_errors = Exists(hour.filter(errors__gte=ALL_ERRORS).filter(errors__gte=F("all_results") - F("errors")))
     ranks = (
         (Q(pk__in=list(trouble.unreachable)) | Q(is_quiet=True), 6),
         (Q(is_unserved=True), 5),

@@ -10,7 +10,7 @@ from django.utils import timezone
 from agentcards import profiles
 from agentcards.models import RemoteCall, RemoteOutage
 from mailbox.gate.callers import Caller
-from mailbox.inspection import agent_order, dealings
+from mailbox.inspection import agent_order, dealings, troubles
 from mailbox.models import ApiKey, Lease
 from mailbox.verbs.agents import registration
 from mailbox.verbs.upkeep import rollups
@@ -31,7 +31,9 @@ def troubled(alice):
     for caller in found.values():
         factories.grant(alice, f"a2a.send.{caller.name}")
     factories.resolved_task(alice, found["calm"])
-    factories.resolved_task(alice, found["failing"], **ERROR)
+    for _ in range(troubles.ALL_ERRORS):
+        factories.resolved_task(alice, found["failing"], **ERROR)
+    factories.resolved_task(alice, found["calm"], **ERROR)
     rollups.roll(timezone.now() + timedelta(minutes=3))
     registration.pause_agent(Caller.command_line(), factories.row_of(found["paused"]), reason="a test", renews=False)
     factories.key_of(found["quiet"])
@@ -57,7 +59,7 @@ def test_agents_in_trouble_come_first(ana, troubled):
     states = {row.agent.local: row.state for row in page.context["rows"]}
     assert [row.agent.local for row in page.context["rows"]][:5] == ["quiet", "remote", "failing", "stale", "paused"]
     assert states["remote"] == "unreachable"
-    assert states["failing"] == "mostly_errors"
+    assert (states["failing"], states["calm"]) == ("mostly_errors", "leasing")
     assert "Mostly errors" in page.text
     assert 'aria-sort="descending"' in page.text
 
