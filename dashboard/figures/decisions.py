@@ -14,11 +14,12 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.figures import thresholds
-from dashboard.figures.standing import OverviewFigures
+from dashboard.figures.standing import OverviewFigures, standing_of
 from dashboard.figures.thresholds import grouped
 from mailbox.inspection import backlogs, troubles
 from mailbox.inspection.series import Figures
 from mailbox.models import Agent
+from mailbox.models.agent import AgentQuerySet
 from mailbox.models.rollup import floor
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.words import times
@@ -52,12 +53,20 @@ class Findings:
         return sum(decision.count for decision in self.decisions)
 
 
-def find(standing: OverviewFigures, figures: Figures, now: datetime, *, named: int = AGENTS_NAMED) -> Findings:
+def find(
+    standing: OverviewFigures,
+    figures: Figures,
+    now: datetime,
+    *,
+    named: int = AGENTS_NAMED,
+    busiest: Sequence[Any] = (),
+) -> Findings:
     """Return all that a person may have to decide, the most urgent first.
 
-    ``named`` agents of each kind of trouble have a decision of their own; one decision stands for the others.
+    ``named`` agents of each kind of trouble have a decision of their own; one decision stands for the others. The
+    ``busiest`` agents of `busiest_of` spare a query if they hold all that are named.
     """
-    agents = _named(standing, now, named)
+    agents = _named(standing, now, named, busiest)
     decisions: list[Decision] = []
     calm: list[str] = []
     for words, found in (
@@ -97,16 +106,36 @@ def _leases(standing: OverviewFigures) -> Iterator[Decision]:
         yield Decision(key="leases", subject=_many(stale, "stale lease"), text=text, url=url, count=stale, also=also)
 
 
-def _named(standing: OverviewFigures, now: datetime, most: int) -> Sequence[Any]:
+def busiest_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
+    """Annotate the agents with their state and their pace, the busiest first."""
+    return backlogs.busiest_first(backlogs.with_pace(standing_of(agents, now), thresholds.unserved_before(now)))
+
+
+def _named(standing: OverviewFigures, now: datetime, most: int, busiest: Sequence[Any]) -> Sequence[Any]:
     """Return the busiest agents in trouble, with backlog and signs. If all is calm, make no query."""
     if not standing.quiet and not standing.unserved and not standing.paused:
         return []
+    if (chosen := _in_trouble(busiest, standing, most)) is not None:
+        return chosen
     before, late = thresholds.quiet_before(now), thresholds.unserved_before(now)
     named = backlogs.first_of_each(
         most, backlogs.quiet(before), backlogs.unserved(late, before), backlogs.paused_with_work()
     )
     known = backlogs.with_oldest(backlogs.with_signs(backlogs.with_backlog(named), before))
     return list(backlogs.busiest_first(backlogs.with_pace(backlogs.with_unserved(known, late), late)))
+
+
+def _in_trouble(busiest: Sequence[Any], standing: OverviewFigures, most: int) -> Sequence[Any] | None:
+    """Return the first ``most`` of each kind of trouble; None if they are not all among the ``busiest``."""
+    kinds = (
+        (standing.quiet.value, [agent for agent in busiest if agent.is_quiet]),
+        (standing.unserved.value, [agent for agent in busiest if agent.is_unserved and not agent.is_quiet]),
+        (standing.paused.value, [agent for agent in busiest if agent.paused_at and agent.queued]),
+    )
+    if any(len(found) < min(most, number) for number, found in kinds):
+        return None
+    chosen = {agent.pk for _, found in kinds for agent in found[:most]}
+    return [agent for agent in busiest if agent.pk in chosen]
 
 
 def _quiet(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:

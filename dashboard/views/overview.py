@@ -8,13 +8,14 @@ from django.http import HttpRequest, HttpResponse
 from dashboard.base.page import DashboardView
 from dashboard.figures import charts, decisions, thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
-from dashboard.figures.standing import OverviewFigures, standing_of
+from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.trends import Trend, rows_of
 from dashboard.wording.journal import in_words
-from mailbox.inspection import backlogs, journal, series
+from mailbox.inspection import journal, series
 from mailbox.inspection.agents import everyone
 
 AGENTS_SHOWN = 8
+BUSIEST = 50  # agents that are read; those in trouble are mostly among them
 ACTS_SHOWN = 5
 
 
@@ -24,7 +25,8 @@ class Overview(DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         hour = HOUR.start(self.now)
         standing = OverviewFigures.read(self.now)
-        agents = list(backlogs.busiest_first(standing_of(everyone(), self.now))[:AGENTS_SHOWN])
+        busiest = list(decisions.busiest_of(everyone(), self.now)[:BUSIEST])
+        agents = busiest[:AGENTS_SHOWN]
         figures = series.read(
             self.now,
             start=hour - timedelta(hours=1),
@@ -38,7 +40,7 @@ class Overview(DashboardView):
         context = {
             "stale_after": stale_after,
             "standing": standing,
-            "findings": decisions.find(standing, figures, self.now),
+            "findings": decisions.find(standing, figures, self.now, busiest=busiest),
             "trend": Trend.of(figures, self.now),
             "figures": figures,
             "is_late": figures.is_late(self.now),
