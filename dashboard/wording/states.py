@@ -4,7 +4,7 @@ from __future__ import annotations
 
 STATES = {
     "queued": ("○", "Queued", "queued"),
-    "waiting": ("○", "Waiting on same key", "queued"),
+    "waiting": ("○", "Waiting", "queued"),
     "in_flight": ("◐", "In flight", "leased"),
     "interrupted": ("?", "Interrupted", "partial"),
     "stale": ("◑", "Stale", "stale"),
