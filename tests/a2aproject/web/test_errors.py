@@ -154,7 +154,7 @@ def test_a_locked_database_is_503_on_pages_for_people(client, path, status):
 
     assert (response.status_code, response.headers.get("Retry-After")) == (status, "1" if status == 503 else None)
     assert ("Database unavailable" in response.text) == (status == 503)
-    assert "look before you repeat it" not in response.text
+    assert "Check before you repeat it" not in response.text
     assert 'id="panel-title"' not in response.text  # so that a dialog keeps its form and the text typed there
 
 
@@ -162,7 +162,7 @@ def test_a_form_during_a_locked_database_reports_an_unknown_outcome():
     response = Client(raise_request_exception=False).post("/ops/lock")
 
     assert response.status_code == 503
-    assert "Whether the change was made is unknown" in response.text
+    assert "We don't know whether your change was applied" in response.text
 
 
 @pytest.mark.django_db

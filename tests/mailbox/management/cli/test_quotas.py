@@ -14,7 +14,7 @@ def test_an_agent_s_quotas_are_shown_with_their_use(a2a, a2a_json, cast):
     assert shown["queued"] == {"quota": "queued", "recipient": None, "used": 0, "limit": 10_000, "is_own": False}
     assert shown["requests_per_s"]["used"] is None
     assert a2a("quotas", "show", "alice").splitlines()[0].split() == [
-        *("queued", "tasks", "that", "it", "sent", "0", "of", "10000", "the", "setting")
+        *("queued", "tasks", "it", "sent", "0", "of", "10000", "the", "setting")
     ]
 
 
