@@ -32,6 +32,8 @@ class ListPage(SavablePage):
     field: ClassVar[str] = "pk"
     kind: ClassVar[type] = int
     newest_first: bool = True
+    has_full_text: ClassVar[bool] = False  # whether the words of a query are those of a full-text search
+    rows: Any  # those of the query, none if it is invalid; `get` sets them before it calls `besides`
     columns: ClassVar[Mapping[str, Any]]
     parameters: ClassVar[Mapping[str, tuple[str, str]]] = {}
     tab: ClassVar[str] = ""
@@ -81,7 +83,7 @@ class ListPage(SavablePage):
 
     def total(self, found: Any, page: paging.Page[Any]) -> Count:
         """Return the number of all rows, of which ``page`` shows some."""
-        return thresholds.counted(found, has_words=search.asks_words(self.query))
+        return thresholds.counted(found, has_words=self.has_full_text and search.asks_words(self.query))
 
     def paged(self, found: Any) -> paging.Page[Any]:
         """Return the rows after the cursor of the address; raise `InvalidRequestError` for that of another list."""
@@ -112,6 +114,7 @@ class ListPage(SavablePage):
         except InvalidRequestError as error:
             problem = error.fields.get("q", error.message)
             found = self.found("").none()
+        self.rows = found
         page = self.paged(found)
         context = {
             "page": page,

@@ -16,7 +16,6 @@ from mailbox.database.paging import Page
 from mailbox.inspection import lookup, search
 from mailbox.models import AuditEvent
 from mailbox.models.audit import AuditEventQuerySet
-from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 
 TABS = (
@@ -73,15 +72,11 @@ class AuditList(ListPage):
         return thresholds.counted(found, newest_first=True, has_words=search.asks_words(self.query))
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        try:
-            found = self.found(self.query)
-        except InvalidRequestError:  # the page says so
-            found = self.found("").none()
         return {
             "acts": [journal.in_words(event) for event in page.items],
             "keys": search.EVENT_KEYS,
             "tabs": TABS,
-            "figures": audit_facets.read(found, self.query),
+            "figures": audit_facets.read(self.rows, self.query),
             "follows": self.follows,
             "is_filtered": self.query not in ("", NO_CHECKS),
         }

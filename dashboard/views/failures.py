@@ -5,6 +5,7 @@ from typing import Any
 from uuid import uuid5
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.functional import cached_property
 
 from dashboard.base.page import DashboardView
 from dashboard.base.saved_views import SavablePage
@@ -32,10 +33,11 @@ class FailureList(SavablePage):
     name = "failures"
 
     def chosen_values(self) -> dict[str, str]:
-        scale, sort, agent = self._chosen()
+        scale, sort, agent = self._chosen
         values = {"range": scale.name, "sort": sort}
         return {**values, "agent": agent.display} if agent else values
 
+    @cached_property
     def _chosen(self) -> tuple[Range, str, Agent | None]:
         asked = self.request.GET
         scale = failure_bars.range_named(asked.get("range"))
@@ -44,7 +46,7 @@ class FailureList(SavablePage):
         return scale, sort, finding.typed(self.caller, name) if name else None
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        scale, sort, agent = self._chosen()
+        scale, sort, agent = self._chosen
         start = failure_bars.start_of(scale, self.now)
         found = failures.read(start, slot=scale.step, agent=agent, by_last=sort == "last")
         rows = [failure_bars.row_of(group, scale, self.now) for group in found.groups]

@@ -15,6 +15,7 @@ class ResultList(ListPage):
     """Results by their delivery. Undelivered results come oldest first."""
 
     name = "results"
+    has_full_text = True
     tab = "delivery"
     default = Result.Delivery.PENDING
     parameters: ClassVar = {"status": ("status", ""), "posted": ("posted", ""), "within": ("age", "<")}

@@ -15,6 +15,7 @@ class TaskList(ListPage):
     """All tasks, newest first."""
 
     name = "tasks"
+    has_full_text = True
     tab = "state"
     parameters: ClassVar = {"finished": ("finished", "")}
     columns: ClassVar = {

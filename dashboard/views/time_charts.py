@@ -4,6 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.functional import cached_property
 
 from dashboard.base.saved_views import SavablePage
 from dashboard.figures import time_charts
@@ -22,15 +23,16 @@ class Charts(SavablePage):
     name = "charts"
 
     def chosen_values(self) -> dict[str, str]:
-        agent, values = self._agent(), {"range": range_named(self.request.GET.get("range")).name}
+        agent, values = self._agent, {"range": range_named(self.request.GET.get("range")).name}
         return {**values, "agent": agent.display} if agent else values
 
+    @cached_property
     def _agent(self) -> Agent | None:
         name = self.request.GET.get("agent")
         return finding.typed(self.caller, name) if name else None
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        agent = self._agent()
+        agent = self._agent
         context = time_charts.context(request.GET.get("range"), self.now, agent.pk if agent else None)
         context |= {
             "agent": agent,

@@ -7,6 +7,8 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.figures import audit_facets
@@ -91,6 +93,13 @@ def test_no_two_labels_of_the_time_axis_are_alike(vic, span):
     labels = [label for _, label in vic.get("/ops/audit/").context["figures"].ticks]
 
     assert len(labels) == len(set(labels)) == 5
+
+
+def test_a_page_searches_its_words_once(vic):
+    with CaptureQueriesContext(connection) as made:
+        vic.get("/ops/audit/", {"q": "disk"})
+
+    assert sum("_words" in query["sql"] and "disk" in query["sql"] for query in made) == 1
 
 
 def test_the_figures_read_a_bounded_number_of_rows(vic, monkeypatch, django_assert_max_num_queries):

@@ -78,7 +78,7 @@ def test_a_pause_is_marked_with_a_link_to_its_event(ana, alice, bob):
 def test_the_page_of_charts_needs_few_queries(ana, alice, bob, path, django_assert_max_num_queries):
     factories.resolved_task(alice, bob)
 
-    with django_assert_max_num_queries(19):
+    with django_assert_max_num_queries(18):
         ana.get(path)
 
 
