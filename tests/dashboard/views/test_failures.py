@@ -205,6 +205,21 @@ def test_all_tasks_of_a_group_are_sent_again_by_a_plan(ana, alice, bob):
     assert "send again" in ana.get("/ops/repairs/plans/").text
 
 
+def test_a_plan_without_a_task_to_send_has_no_fields(ana, alice, bob):
+    failed(alice, bob, "disk full")
+    filing.file_failures()
+    fingerprint = Failure.objects.get().fingerprint
+    send_again(ana, fingerprint)
+    applied = {"form_token": str(uuid.uuid4()), "reason": "disk grown", "with_unsafe": "include", "typed": "1"}
+    ana.post(f"/ops/repairs/{RepairPlan.objects.get().pk}/", applied)
+
+    preview = send_again(ana, fingerprint).text
+
+    assert "No task is left to send. Discard this plan." in preview
+    assert "id_reason" not in preview
+    assert "Discard plan</button>" in preview
+
+
 def test_the_same_form_plans_once_and_a_viewer_plans_nothing(ana, vic, alice, bob):
     failed(alice, bob, "disk full")
     filing.file_failures()

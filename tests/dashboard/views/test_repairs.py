@@ -144,6 +144,16 @@ def test_a_plan_shows_the_equivalent_commands(ana, alice, bob):
     assert f"{command} --reason …" in page.text
 
 
+def test_a_plan_without_a_lease_to_repair_has_no_fields(ana, alice, bob):
+    leases = leased(alice, bob, safe=1)
+    Lease.objects.update(attempt=99)
+
+    preview = plan(ana, leases).text
+
+    assert "No lease is left to repair. Discard this plan." in preview
+    assert "id_reason" not in preview
+
+
 def test_a_discarded_plan_changes_nothing_and_stays_on_record(ana, alice, bob):
     plan(ana, leased(alice, bob, safe=1))
     address = f"/ops/repairs/{the_plan().pk}/"
