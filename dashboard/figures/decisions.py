@@ -14,12 +14,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.figures import thresholds
-from dashboard.figures.standing import OverviewFigures, standing_of
+from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import grouped
 from mailbox.inspection import backlogs, troubles
 from mailbox.inspection.series import Figures
 from mailbox.models import Agent
-from mailbox.models.agent import AgentQuerySet
 from mailbox.models.rollup import floor
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 from mailbox.words import times
@@ -64,7 +63,7 @@ def find(
     """Return all that a person may have to decide, the most urgent first.
 
     ``named`` agents of each kind of trouble have a decision of their own; one decision stands for the others. The
-    ``busiest`` agents of `busiest_of` spare a query if they hold all that are named.
+    agents of `backlogs.busiest` spare a query if they hold all that are named.
     """
     agents = _named(standing, now, named, busiest)
     decisions: list[Decision] = []
@@ -106,23 +105,17 @@ def _leases(standing: OverviewFigures) -> Iterator[Decision]:
         yield Decision(key="leases", subject=_many(stale, "stale lease"), text=text, url=url, count=stale, also=also)
 
 
-def busiest_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
-    """Annotate the agents with their state and their pace, the busiest first."""
-    return backlogs.busiest_first(backlogs.with_pace(standing_of(agents, now), thresholds.unserved_before(now)))
-
-
 def _named(standing: OverviewFigures, now: datetime, most: int, busiest: Sequence[Any]) -> Sequence[Any]:
     """Return the busiest agents in trouble, with backlog and signs. If all is calm, make no query."""
     if not standing.quiet and not standing.unserved and not standing.paused:
         return []
     if (chosen := _in_trouble(busiest, standing, most)) is not None:
         return chosen
-    before, late = thresholds.quiet_before(now), thresholds.unserved_before(now)
+    before, late, _ = limits = thresholds.limits(now)
     named = backlogs.first_of_each(
         most, backlogs.quiet(before), backlogs.unserved(late, before), backlogs.paused_with_work()
     )
-    known = backlogs.with_oldest(backlogs.with_signs(backlogs.with_backlog(named), before))
-    return list(backlogs.busiest_first(backlogs.with_pace(backlogs.with_unserved(known, late), late)))
+    return list(backlogs.busiest_first(backlogs.with_pace(backlogs.with_standing(named, limits), late)))
 
 
 def _in_trouble(busiest: Sequence[Any], standing: OverviewFigures, most: int) -> Sequence[Any] | None:

@@ -10,8 +10,7 @@ from typing import Any, Self
 from dashboard.figures import charts, thresholds
 from dashboard.figures.charts import Band
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from mailbox.inspection import backlogs, standing
-from mailbox.models.agent import AgentQuerySet
+from mailbox.inspection import standing
 from mailbox.words import json_text
 
 
@@ -47,7 +46,7 @@ class OverviewFigures:
             now,
             bands=[(band.least, band.most) for band in bands],
             stale_after=stale_after,
-            quiet_before=thresholds.quiet_before(now),
+            limits=thresholds.limits(now),
             most=COUNTED_TO,
         )
         return cls(
@@ -77,11 +76,3 @@ class OverviewFigures:
         """The number of leases in the bands at and above the threshold, which is an edge of the bands."""
         stale_after = thresholds.stale_after()
         return sum(count for band, count in self.ages if band.least >= stale_after)
-
-
-def standing_of(agents: AgentQuerySet, now: datetime) -> AgentQuerySet:
-    """Annotate the agents with their present state, as pages show it."""
-    waiting = backlogs.with_oldest(backlogs.with_backlog(agents))
-    known = backlogs.with_signs(waiting, thresholds.quiet_before(now))
-    served = backlogs.with_unserved(known, thresholds.unserved_before(now))
-    return backlogs.with_stale(served, now - thresholds.stale_after())

@@ -9,7 +9,7 @@ from django.conf import settings
 from django.db.models import Model, QuerySet
 
 from mailbox.inspection import full_text
-from mailbox.inspection.backlogs import QUIET_AFTER
+from mailbox.inspection.backlogs import QUIET_AFTER, Limits
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 
 COUNTED_TO = 10_000
@@ -45,14 +45,14 @@ def stale_after() -> timedelta:
     return AutoRetry.from_settings().policy.min_lease_age
 
 
-def quiet_before(now: datetime) -> datetime:
-    """Return the moment since which an agent with work must have called. Otherwise it counts as quiet."""
-    return now - QUIET_AFTER
-
-
-def unserved_before(now: datetime) -> datetime:
+def late_before(now: datetime) -> datetime:
     """Return the moment since which a queued task is late."""
     return now - settings.A2A_ATTENTION_QUEUED
+
+
+def limits(now: datetime) -> Limits:
+    """Return the moments since which an agent is quiet, a queued task late and a lease stale."""
+    return Limits(now - QUIET_AFTER, late_before(now), now - stale_after())
 
 
 def grouped(number: int) -> str:

@@ -51,7 +51,7 @@ def words_of(state: str) -> str:
 @register.filter
 def is_late(since: datetime | None, now: datetime) -> bool:
     """Whether a task that is queued since then waits for too long."""
-    return since is not None and since <= thresholds.unserved_before(now)
+    return since is not None and since <= thresholds.late_before(now)
 
 
 @register.filter

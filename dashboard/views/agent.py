@@ -17,7 +17,6 @@ from dashboard.base.act import Act
 from dashboard.base.htmx import HtmxRequest
 from dashboard.figures import thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
-from dashboard.figures.standing import standing_of
 from dashboard.figures.trends import rows_of
 from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
@@ -38,7 +37,7 @@ class AgentDetailPage(Act[Agent]):
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
-        found = backlogs.with_questions(standing_of(agents.everyone(), self.now))
+        found = backlogs.with_questions(backlogs.with_standing(agents.everyone(), thresholds.limits(self.now)))
         return found.get(pk=finding.typed(self.caller, where["name"]).pk)
 
     def seen(self, subject: Agent) -> str:

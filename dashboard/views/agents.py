@@ -7,15 +7,12 @@ from agentcards import remote_states
 from dashboard.base.list_page import ROWS, ListPage
 from dashboard.figures import thresholds
 from dashboard.figures.charts import HOUR, SPARK
-from dashboard.figures.standing import standing_of
 from dashboard.figures.thresholds import Count
 from dashboard.figures.trends import rows_of
 from dashboard.forms import choices
 from mailbox.database import paging
-from mailbox.database.counted import Counted
 from mailbox.database.paging import Page
-from mailbox.inspection import agent_order, quotas, search, series
-from mailbox.inspection.agents import everyone
+from mailbox.inspection import agent_order, backlogs, quotas, search, series
 from mailbox.models.agent import AgentQuerySet
 
 SORTS = ("name", "trouble", "queued", "leased", "errors", "called")
@@ -54,31 +51,35 @@ class AgentList(ListPage):
         return {**super().chosen_values(), "sort": self.sort}
 
     def found(self, text: str) -> AgentQuerySet:
-        found = standing_of(search.agents(text, self.at), self.now)
-        return found.annotate(total=Counted.up_to(thresholds.COUNTED_TO, found))
+        return search.agents(text, self.at)
+
+    def listed(self, found: AgentQuerySet) -> AgentQuerySet:
+        return backlogs.with_standing(found, thresholds.limits(self.now))
+
+    def exported(self, found: AgentQuerySet) -> AgentQuerySet:
+        return self.listed(found)
 
     def paged(self, found: AgentQuerySet) -> Page[Any]:
         """Return the page in the chosen order. More than `agent_order.SORTED_TO` agents are listed by name."""
         pks = None if self.sort.endswith("name") else self._sorted(found)
         self.is_too_long = pks is None and not self.sort.endswith("name")
+        self.number = None if pks is None else len(pks)
         if pks is None:
             return super().paged(found)
         name = f"{self.name} by {self.sort}"
         position = paging.after(self.request.GET.get("cursor"), name, (int,))
         start = 0 if position is None else position[0] + 1
         wanted = pks[start : start + ROWS + 1]
-        rows = {agent.pk: agent for agent in found.filter(pk__in=wanted)}
+        rows = backlogs.standing_of(wanted, thresholds.limits(self.now))
         return paging.page(((rows[pk], (start + place,)) for place, pk in enumerate(wanted) if pk in rows), ROWS, name)
 
     def _sorted(self, found: AgentQuerySet) -> Sequence[int] | None:
         trouble = agent_order.Trouble(
             now=self.now,
-            quiet_before=thresholds.quiet_before(self.now),
-            late_before=thresholds.unserved_before(self.now),
-            stale_before=self.now - thresholds.stale_after(),
+            limits=thresholds.limits(self.now),
             unreachable=remote_states.unreachable(),
         )
-        return agent_order.sorted_keys(everyone().filter(pk__in=found.values("pk")), self.sort, trouble)
+        return agent_order.sorted_keys(found, self.sort, trouble)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         figures = series.read(
@@ -98,8 +99,8 @@ class AgentList(ListPage):
         }
 
     def total(self, found: AgentQuerySet, page: Page[Any]) -> Count:
-        """Return the total that the rows carry, so it costs no query."""
-        return Count(page.items[0].total if page.items else 0)
+        """Return the number of the sorted agents, which costs no query. Agents by name are counted."""
+        return super().total(found, page) if self.number is None else Count(self.number)
 
     def shown(self, page: Page[Any], context: Any) -> object:
         return [row.version for row in context["rows"]], context["total"]

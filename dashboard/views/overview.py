@@ -11,8 +11,7 @@ from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.trends import Trend, rows_of
 from dashboard.wording.journal import in_words
-from mailbox.inspection import journal, series
-from mailbox.inspection.agents import everyone
+from mailbox.inspection import backlogs, journal, series
 
 AGENTS_SHOWN = 8
 BUSIEST = 50  # agents that are read; those in trouble are mostly among them
@@ -25,7 +24,7 @@ class Overview(DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         hour = HOUR.start(self.now)
         standing = OverviewFigures.read(self.now)
-        busiest = list(decisions.busiest_of(everyone(), self.now)[:BUSIEST])
+        busiest = backlogs.busiest(thresholds.limits(self.now), BUSIEST)
         agents = busiest[:AGENTS_SHOWN]
         figures = series.read(
             self.now,

@@ -1,8 +1,5 @@
 from __future__ import annotations
 
-from typing import Any
-
-from django.db import DEFAULT_DB_ALIAS
 from django.db.models import F, IntegerField, Model, QuerySet, Subquery
 from django.db.models.expressions import Combinable
 from django.db.models.sql import Query
@@ -32,10 +29,9 @@ class Summed(Subquery):
         return cls(rows.order_by().values(summed=F(field))[: most + 1])
 
 
-def read_together(*figures: Subquery | Combinable) -> tuple[Any, ...]:
-    """Return the values of these figures, read in one query of no table."""
+def together(*figures: Subquery | Combinable) -> Query:
+    """Return one query for the values of these figures. It reads no table itself."""
     query = Query(None)
     for number, figure in enumerate(figures):
         query.add_annotation(figure, f"figure{number}")
-    (values,) = query.get_compiler(using=DEFAULT_DB_ALIAS).results_iter()
-    return tuple(values)
+    return query

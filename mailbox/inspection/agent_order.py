@@ -2,36 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Any
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
 
-from django.db.models import Case, DateTimeField, Exists, F, OuterRef, Q, Subquery, Sum, Value, When
-from django.db.models.functions import Coalesce, Greatest, NullIf
+from django.db.models import Exists, F, OuterRef, Sum
 
+from mailbox.database import compiled
 from mailbox.inspection import backlogs
+from mailbox.inspection.backlogs import GIVEN, Limits
 from mailbox.inspection.troubles import ALL_ERRORS
-from mailbox.models import RollUp, Task
+from mailbox.models import Agent, RollUp, Task
 from mailbox.models.agent import AgentQuerySet
 
 SORTED_TO = 1_000  # agents; more are listed by name alone
 ERRORS_OVER = timedelta(hours=1)
-_NEVER = Value(datetime(1970, 1, 1, tzinfo=UTC), output_field=DateTimeField())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trouble:
-    """The limits of trouble at ``now``: the moments since which an agent is quiet, its queue late, its lease stale.
+    """The limits of trouble at ``now``. ``unreachable`` are the primary keys of the agents that are known to be so.
 
-    ``unreachable`` are the primary keys of the remote agents to which the hub could not connect.
+    These are the remote agents to which the hub could not connect.
     """
 
     now: datetime
-    quiet_before: datetime
-    late_before: datetime
-    stale_before: datetime
+    limits: Limits
     unreachable: Collection[int] = ()
+
+
+class _ErrorTally(NamedTuple):
+    """The errors among the results of an agent in the last hour."""
+
+    errors: int = 0
+    results: int = 0
+
+    @property
+    def are_most(self) -> bool:
+        return self.errors >= ALL_ERRORS and 2 * self.errors >= self.results
+
+
+Measure = Mapping[int, Any]  # what agents are sorted by; agents without any come first, as those with None do
 
 
 def sorted_keys(agents: AgentQuerySet, by: str, trouble: Trouble) -> Sequence[int] | None:
@@ -40,44 +52,86 @@ def sorted_keys(agents: AgentQuerySet, by: str, trouble: Trouble) -> Sequence[in
     ``by`` is "trouble", "queued", "leased", "errors" or "called", the least or earliest first; with a leading minus the
     most or latest first. Equal agents follow by name.
     """
-    if agents.order_by()[: SORTED_TO + 1].count() > SORTED_TO:  # before anything is measured
-        return None
-    name = by.removeprefix("-")
-    found = _measured(agents, name, trouble)
-    keys = ("trouble", "errors") if name == "trouble" else (name,)
-    order = [F(key).desc(nulls_last=True) if by.startswith("-") else F(key).asc(nulls_first=True) for key in keys]
-    return list(found.order_by(*order, "display").values_list("pk", flat=True))
+    pks = list(agents.order_by("display").values_list("pk", flat=True)[: SORTED_TO + 1])
+    if not pks or len(pks) > SORTED_TO:
+        return None if pks else []
+    measure = _MEASURES[by.removeprefix("-")](pks, trouble)
+    values = {pk: measure.get(pk) for pk in pks}
+    # Python keeps the order of equal agents, also in reverse.
+    return sorted(pks, key=lambda pk: (values[pk] is not None, values[pk]), reverse=by.startswith("-"))
 
 
-def _measured(agents: AgentQuerySet, name: str, trouble: Trouble) -> AgentQuerySet:
-    if name in ("queued", "leased"):
-        return backlogs.with_backlog(agents)
-    if name == "called":
-        signs = ("key_used_at", "route_used_at", "signed_at")
-        known = backlogs.with_signs(agents, trouble.quiet_before)
-        return known.annotate(called=NullIf(Greatest(*(Coalesce(sign, _NEVER) for sign in signs)), _NEVER))
-    hour = _results(trouble.now)
-    found = agents.annotate(errors=Coalesce(Subquery(hour.values("errors")), 0))
-    return found if name == "errors" else _ranked(found, hour, trouble)
+def _queued(pks: Sequence[int], trouble: Trouble) -> Measure:
+    return {pk: queued for pk, queued, _ in _rows(_backlog, pks)}
 
 
-def _ranked(agents: AgentQuerySet, hour: Any, trouble: Trouble) -> AgentQuerySet:
-    found = backlogs.with_stale(backlogs.with_signs(agents, trouble.quiet_before), trouble.stale_before)
-    found = backlogs.with_unserved(found, trouble.late_before)
+def _leased(pks: Sequence[int], trouble: Trouble) -> Measure:
+    return {pk: leased for pk, _, leased in _rows(_backlog, pks)}
+
+
+def _called(pks: Sequence[int], trouble: Trouble) -> Measure:
+    found = _rows(_calls, pks, trouble.limits)
+    return {pk: max(filter(None, times), default=None) for pk, *times in found}
+
+
+def _errors(pks: Sequence[int], trouble: Trouble) -> Measure:
+    counted = _tallies(trouble.now)
+    return {pk: counted.get(pk, _ErrorTally()).errors for pk in pks}
+
+
+def _ranked(pks: Sequence[int], trouble: Trouble) -> Measure:
+    """Return the rank of the worst trouble of each agent, 0 for none, and then its errors."""
+    counted = _tallies(trouble.now)
+    found = {}
+    for pk, paused_at, is_quiet, is_unserved, holds_stale, waits in _rows(_signs, pks, trouble.limits):
+        errors = counted.get(pk, _ErrorTally())
+        is_paused = paused_at is not None
+        ranks = (is_quiet or pk in trouble.unreachable, is_unserved, errors.are_most, holds_stale, is_paused and waits)
+        rank = next((6 - place for place, holds in enumerate(ranks) if holds), 1 if is_paused else 0)
+        found[pk] = (rank, errors.errors)
+    return found
+
+
+_MEASURES: Mapping[str, Callable[[Sequence[int], Trouble], Measure]] = {
+    "trouble": _ranked,
+    "queued": _queued,
+    "leased": _leased,
+    "errors": _errors,
+    "called": _called,
+}
+
+
+def _rows(query: Callable[[int], compiled.Compiled], pks: Sequence[int], limits: Limits | None = None) -> list[Any]:
+    number, values = compiled.many(pks)
+    return query(number).rows(**values, **(limits._asdict() if limits else {}))
+
+
+@compiled.once
+def _backlog(number: int) -> Any:
+    found: Any = backlogs.with_backlog(_these(number))
+    return found.values_list("pk", "queued", "leased")
+
+
+@compiled.once
+def _calls(number: int) -> Any:
+    known: Any = backlogs.with_signs(_these(number), GIVEN.quiet_before)
+    return known.values_list("pk", "key_used_at", "route_used_at", "signed_at")
+
+
+@compiled.once
+def _signs(number: int) -> Any:
+    found = backlogs.with_stale(backlogs.with_signs(_these(number), GIVEN.quiet_before), GIVEN.stale_before)
     waits = Exists(Task.objects.leasable().filter(recipient=OuterRef("pk")))
-    mostly_errors = Exists(hour.filter(errors__gte=ALL_ERRORS).filter(errors__gte=F("all_results") - F("errors")))
-    ranks = (
-        (Q(pk__in=list(trouble.unreachable)) | Q(is_quiet=True), 6),
-        (Q(is_unserved=True), 5),
-        (Q(mostly_errors), 4),
-        (Q(holds_stale=True), 3),
-        (Q(paused_at__isnull=False) & Q(waits), 2),
-        (Q(paused_at__isnull=False), 1),
-    )
-    return found.annotate(trouble=Case(*(When(which, then=Value(rank)) for which, rank in ranks), default=Value(0)))
+    told: Any = backlogs.with_unserved(found, GIVEN.late_before).annotate(waits=waits)
+    return told.values_list("pk", "paused_at", "is_quiet", "is_unserved", "holds_stale", "waits")
 
 
-def _results(now: datetime) -> Any:
-    """Return a query for the results and errors of the agent of the outer query in the last hour."""
-    minutes = RollUp.objects.filter(agent=OuterRef("pk"), minute__gte=now - ERRORS_OVER).order_by().values("agent")
-    return minutes.annotate(errors=Sum("error"), all_results=Sum(F("ok") + F("partial") + F("error")))
+def _these(number: int) -> Any:
+    return Agent.objects.filter(pk__in=compiled.keys(number))
+
+
+def _tallies(now: datetime) -> Mapping[int, _ErrorTally]:
+    """Return the errors and results of the last hour by agent. Agents without a result are left out."""
+    minutes: Any = RollUp.objects.exclude(agent=None).filter(minute__gte=now - ERRORS_OVER).order_by().values("agent")
+    sums = minutes.annotate(errors=Sum("error"), results=Sum(F("ok") + F("partial") + F("error")))
+    return {pk: _ErrorTally(errors, results) for pk, errors, results in sums.values_list("agent", "errors", "results")}

@@ -2,17 +2,35 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
-from typing import Any
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Any, NamedTuple
 
 from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
+from mailbox.database import compiled
+from mailbox.database.compiled import Given, Time
 from mailbox.database.counted import Counted
 from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, RollUp, SigningKey, Task
 from mailbox.models.agent import AgentQuerySet
 
 QUIET_AFTER = timedelta(minutes=5)  # a poll lasts at most a minute, and is recorded at most a minute later
 COUNTED_TO = 1_000  # of the tasks or leases of one agent; more are shown as "1 000+"
+
+
+class Limits(NamedTuple):
+    """The moments of a person's attention, or those that each run of a compiled query gives.
+
+    Since ``quiet_before`` an agent with work must have called. A task that is queued since ``late_before`` is late. A
+    lease that began at ``stale_before`` is stale.
+    """
+
+    quiet_before: Time
+    late_before: Time
+    stale_before: Time
+
+
+GIVEN = Limits(*(Given(name) for name in Limits._fields))
 
 
 def with_backlog(agents: AgentQuerySet, most: int = COUNTED_TO) -> AgentQuerySet:
@@ -50,7 +68,7 @@ def with_oldest(agents: AgentQuerySet) -> AgentQuerySet:
     return agents.annotate(waits_since=_oldest_waiting())
 
 
-def with_signs(agents: AgentQuerySet, quiet_before: datetime) -> AgentQuerySet:
+def with_signs(agents: AgentQuerySet, quiet_before: Time) -> AgentQuerySet:
     """Add ``key_used_at``, ``route_used_at``, ``signed_at``, ``has_key`` and ``is_quiet``.
 
     The three times are those of its last calls by an API key, a public route and a signature, None for never.
@@ -69,29 +87,59 @@ def with_signs(agents: AgentQuerySet, quiet_before: datetime) -> AgentQuerySet:
     )
 
 
-def with_stale(agents: AgentQuerySet, before: datetime) -> AgentQuerySet:
+def with_stale(agents: AgentQuerySet, before: Time) -> AgentQuerySet:
     """Add ``holds_stale``, whether the agent holds a lease that began at ``before`` or earlier."""
     held = Lease.objects.live().filter(holder=OuterRef("pk"), leased_at__lte=before)
     return agents.annotate(holds_stale=Exists(held))
 
 
-def with_unserved(agents: AgentQuerySet, before: datetime) -> AgentQuerySet:
+def with_unserved(agents: AgentQuerySet, before: Time) -> AgentQuerySet:
     """Add ``is_unserved``, whether the oldest task that the agent could lease is queued since ``before`` or earlier."""
     return agents.annotate(is_unserved=Case(When(_is_unserved(before), then=Value(True)), default=Value(False)))
 
 
-def with_pace(agents: AgentQuerySet, since: datetime) -> AgentQuerySet:
+def with_pace(agents: AgentQuerySet, since: Time) -> AgentQuerySet:
     """Add ``takes_work``, whether the agent took a lease since then, as far as minutes are rolled up."""
     taken = RollUp.objects.filter(agent=OuterRef("pk"), minute__gte=since, leased__gt=0)
     return agents.annotate(takes_work=Exists(taken))
 
 
-def unserved(before: datetime, quiet_before: datetime) -> AgentQuerySet:
+def with_standing(agents: AgentQuerySet, limits: Limits) -> AgentQuerySet:
+    """Add the present state of the agents, as pages show it: all of the above but questions and the pace."""
+    known = with_signs(with_oldest(with_backlog(agents)), limits.quiet_before)
+    return with_stale(with_unserved(known, limits.late_before), limits.stale_before)
+
+
+def standing_of(pks: Sequence[int], limits: Limits) -> dict[int, Agent]:
+    """Return the agents with these primary keys, each `with_standing`. A key without an agent is left out."""
+    if not pks:
+        return {}
+    number, values = compiled.many(pks)
+    return {agent.pk: agent for agent in _these(number).rows(**values, **limits._asdict())}
+
+
+def busiest(limits: Limits, most: int) -> Sequence[Agent]:
+    """Return the ``most`` busiest agents, each `with_standing` and `with_pace` since ``late_before``."""
+    found: Sequence[Agent] = _busiest(most).rows(**limits._asdict())
+    return found
+
+
+@compiled.once
+def _these(number: int) -> AgentQuerySet:
+    return with_standing(Agent.objects.filter(pk__in=compiled.keys(number)), GIVEN)
+
+
+@compiled.once
+def _busiest(most: int) -> AgentQuerySet:
+    return busiest_first(with_pace(with_standing(Agent.objects.all(), GIVEN), GIVEN.late_before))[:most]
+
+
+def unserved(before: Time, quiet_before: Time) -> AgentQuerySet:
     """Return the agents whose oldest leasable task is queued since ``before`` or earlier, without `quiet` agents."""
     return Agent.objects.filter(_is_unserved(before)).exclude(_is_quiet(quiet_before))
 
 
-def quiet(before: datetime) -> AgentQuerySet:
+def quiet(before: Time) -> AgentQuerySet:
     """Return the agents that have a key and work to do, and have not called since ``before``.
 
     Paused agents are left out. Agents without a key are left out, too: the hub or code in its process acts for them.
@@ -143,7 +191,7 @@ def _oldest_waiting() -> Subquery:
     return Subquery(waiting.values("queued_at")[:1])
 
 
-def _is_unserved(before: datetime) -> Q:
+def _is_unserved(before: Time) -> Q:
     late = Task.objects.leasable().filter(recipient=OuterRef("pk"), queued_at__lte=before)
     return Q(paused_at=None) & Q(Exists(late))
 
@@ -154,7 +202,7 @@ def _has_key() -> Q:
     return Q(Exists(live[0])) | Q(Exists(live[1])) | Q(Exists(live[2]))
 
 
-def _is_quiet(before: datetime) -> Q:
+def _is_quiet(before: Time) -> Q:
     keys, routes, signing = _credentials()
     could_call = Q(Exists(keys.filter(revoked_at=None, created_at__lt=before)))
     used = [Q(Exists(one.filter(last_used_at__gte=before))) for one in (keys, routes, signing)]

@@ -150,7 +150,8 @@ def _delivery_state(value: str, at: Moment) -> Q:
     if value == PushDelivery.State.PENDING:
         return Q(state=value) | Q(state=PushDelivery.State.TELLING)
     if value == "failing":
-        telling, pending = (Q(pk__in=part.values("pk")) for part in troubles.failing_callbacks(at.now))
+        parts = troubles.failing_callbacks(troubles.failing_before(at.now))
+        telling, pending = (Q(pk__in=part.values("pk")) for part in parts)
         return telling | pending
     return Q(state=value)
 

@@ -7,9 +7,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from django.db.models import Subquery
+from django.db.models.sql import Query
 
-from mailbox.database.counted import Counted, Summed, read_together
+from mailbox.database import compiled
+from mailbox.database.compiled import NOW, Compiled, Given
+from mailbox.database.counted import Counted, Summed, together
 from mailbox.inspection import backlogs, troubles
+from mailbox.inspection.backlogs import GIVEN, Limits
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.task_queries import TaskQuerySet
@@ -60,13 +64,8 @@ class Savings(NamedTuple):
 
 def attention(now: datetime, *, stale_after: timedelta, most: int) -> Attention:
     """Return the numbers that may need a person's attention. Each number stops at one more than ``most``."""
-    found = (
-        Lease.objects.stale(now, stale_after),
-        Result.objects.pending(),
-        Agent.objects.paused(),
-        PushDelivery.objects.given_up(),
-    )
-    return Attention(*read_together(*(Counted.up_to(most, one) for one in found)))
+    (numbers,) = _attention(stale_after, most).rows(now=now)
+    return Attention(*numbers)
 
 
 def read(
@@ -74,34 +73,16 @@ def read(
     *,
     bands: Sequence[tuple[timedelta, timedelta | None]],
     stale_after: timedelta,
-    quiet_before: datetime,
+    limits: Limits,
     most: int,
 ) -> Standing:
     """Return the state of the hub. A band is the least age of a lease, and the age that it is below, None for no limit.
 
     Leases are counted exactly. Every other number stops at one more than ``most``.
     """
-    live = [Lease.objects.aged(now, least, below) for least, below in bands]
-    failing = [Counted.up_to(most, part) for part in troubles.failing_callbacks(now)]
-    scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
-    numbers = read_together(
-        *(Counted(leases.values("pk")) for leases in live),
-        Counted(Lease.objects.stale(now, stale_after).safe_to_repeat().values("pk")),
-        Counted.up_to(most, Task.objects.queued()),
-        Counted.up_to(most, Task.objects.interrupted()),
-        Counted.up_to(most, Result.objects.pending()),
-        Counted.up_to(most, PushDelivery.objects.given_up()),
-        Counted.up_to(most, backlogs.quiet(quiet_before)),
-        Counted.up_to(most, troubles.late_queues(now)),
-        failing[0] + failing[1],
-        Counted.up_to(most, backlogs.paused_with_work()),
-        Subquery(backlogs.oldest_waiting()),
-        Subquery(backlogs.oldest_asking()),
-        Subquery(backlogs.oldest_owed()),
-        Subquery(scans.values("at")[:1]),
-        Subquery(scans.values("data")[:1]),
-    )
-    return Standing(numbers[: len(live)], *numbers[len(live) :])
+    query = _standing(tuple(bands), stale_after, most)
+    (numbers,) = query.rows(now=now, failing_before=troubles.failing_before(now), **limits._asdict())
+    return Standing(numbers[: len(bands)], *numbers[len(bands) :])
 
 
 def savings(entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -> Savings:
@@ -110,4 +91,39 @@ def savings(entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -
     ``waiting`` are the duplicates that wait. Each number of rows stops at one more than ``most``.
     """
     figures = Counted.up_to(most, entries), Summed.up_to(most, entries, "hits"), Counted.up_to(most, waiting)
-    return Savings(*(number or 0 for number in read_together(*figures)))
+    (numbers,) = Compiled(together(*figures)).rows()
+    return Savings(*(number or 0 for number in numbers))
+
+
+@compiled.once
+def _attention(stale_after: timedelta, most: int) -> Query:
+    found = (
+        Lease.objects.stale(NOW, stale_after),
+        Result.objects.pending(),
+        Agent.objects.paused(),
+        PushDelivery.objects.given_up(),
+    )
+    return together(*(Counted.up_to(most, one) for one in found))
+
+
+@compiled.once
+def _standing(bands: tuple[tuple[timedelta, timedelta | None], ...], stale_after: timedelta, most: int) -> Query:
+    failing = [Counted.up_to(most, part) for part in troubles.failing_callbacks(Given("failing_before"))]
+    scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
+    return together(
+        *(Counted(Lease.objects.aged(NOW, least, below).values("pk")) for least, below in bands),
+        Counted(Lease.objects.stale(NOW, stale_after).safe_to_repeat().values("pk")),
+        Counted.up_to(most, Task.objects.queued()),
+        Counted.up_to(most, Task.objects.interrupted()),
+        Counted.up_to(most, Result.objects.pending()),
+        Counted.up_to(most, PushDelivery.objects.given_up()),
+        Counted.up_to(most, backlogs.quiet(GIVEN.quiet_before)),
+        Counted.up_to(most, backlogs.unserved(GIVEN.late_before, GIVEN.quiet_before)),
+        failing[0] + failing[1],
+        Counted.up_to(most, backlogs.paused_with_work()),
+        Subquery(backlogs.oldest_waiting()),
+        Subquery(backlogs.oldest_asking()),
+        Subquery(backlogs.oldest_owed()),
+        Subquery(scans.values("at")[:1]),
+        Subquery(scans.values("data")[:1]),
+    )

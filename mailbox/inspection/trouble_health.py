@@ -36,7 +36,8 @@ def errors(now: datetime) -> HealthCheck:
 
 def callbacks(now: datetime) -> HealthCheck:
     """Report the callbacks that keep failing and are not given up."""
-    failing = sum(part.order_by()[: COUNTED_TO + 1].count() for part in troubles.failing_callbacks(now))
+    parts = troubles.failing_callbacks(troubles.failing_before(now))
+    failing = sum(part.order_by()[: COUNTED_TO + 1].count() for part in parts)
     if not failing:
         return HealthCheck(name="Callback retries", word=HealthStatus.OK, saw="no callback failing")
     shown = f"{COUNTED_TO:,}+".replace(",", "\N{NARROW NO-BREAK SPACE}") if failing > COUNTED_TO else f"{failing}"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db.models import Case, F, Q, QuerySet, Sum, Value, When
 
+from mailbox.database.compiled import Time
 from mailbox.inspection.backlogs import QUIET_AFTER, unserved
 from mailbox.inspection.series import COUNTED
 from mailbox.models import PushDelivery, Result, RollUp
@@ -49,12 +50,17 @@ def late_queues(now: datetime) -> AgentQuerySet:
     return unserved(now - settings.A2A_ATTENTION_QUEUED, now - QUIET_AFTER)
 
 
-def failing_callbacks(now: datetime) -> list[PushDeliveryQuerySet]:
+def failing_before(now: datetime) -> datetime:
+    """Return the moment since which a callback that fails is under way for too long."""
+    return now - settings.A2A_ATTENTION_CALLBACK
+
+
+def failing_callbacks(before: Time) -> list[PushDeliveryQuerySet]:
     """Return the callbacks that keep failing and are not given up, in parts, each with an index of its own.
 
-    A callback keeps failing if it is old enough and at least its second attempt failed or runs.
+    A callback keeps failing if it was created at ``before`` or earlier, and at least its second attempt failed or runs.
     """
-    old = Q(created_at__lte=now - settings.A2A_ATTENTION_CALLBACK, attempts__gt=F("forgiven") + 1)
+    old = Q(created_at__lte=before, attempts__gt=F("forgiven") + 1)
     return [PushDelivery.objects.filter(old, state=state) for state in PushDelivery.UNDER_WAY]
 
 

@@ -88,7 +88,7 @@ def test_quiet_agents_after_the_third_are_summed_up(ana, alice):
 
     assert [subject for subject, *_ in decisions(ana)][3:] == ["2 more agents"]
     assert ana.get("/ops/").context["findings"].count == 5
-    assert backlogs.quiet(thresholds.quiet_before(timezone.now())).count() == 5
+    assert backlogs.quiet(thresholds.limits(timezone.now()).quiet_before).count() == 5
 
 
 @pytest.mark.parametrize(("busiest", "queries"), [(50, 17), (5, 18)])

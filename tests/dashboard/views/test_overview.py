@@ -147,8 +147,8 @@ def test_an_agent_is_paused_and_resumed_with_a_reason(ana, alice, bob):
 def test_the_list_of_agents_needs_few_queries(ana, alice, bob, query, django_assert_max_num_queries):
     factories.sent_task(alice, bob)
 
-    # three for the person, one each for saved views, order, outages, quotas, profiles and more
-    with django_assert_max_num_queries(12):
+    # three for the person, one each for saved views, names, signs, errors, outages, quotas, profiles and more
+    with django_assert_max_num_queries(13):
         page = ana.get(f"/ops/agents/{query}")
 
     if query == "?q=bob":

@@ -10,6 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from mailbox.inspection import agent_order, dealings, journal, tasks
 from mailbox.inspection.agent_order import Trouble
+from mailbox.inspection.backlogs import Limits
 from mailbox.models import Agent, Task
 from tests.mailbox.inspection.test_list_plans import MINUTE, _explained, assert_no_walk, at  # noqa: F401 (a fixture)
 
@@ -21,7 +22,7 @@ WHOLE = r"SCAN mailbox_(task|lease|result|auditevent|rollup)\b"  # also of an in
 @pytest.fixture
 def trouble(at):  # noqa: F811 (fixture)
     early = at.now - 5 * MINUTE
-    return Trouble(now=at.now, quiet_before=early, late_before=early, stale_before=early)
+    return Trouble(now=at.now, limits=Limits(early, early, early))
 
 
 @pytest.fixture

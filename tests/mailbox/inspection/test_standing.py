@@ -6,6 +6,7 @@ import pytest
 from django.utils import timezone
 
 from mailbox.inspection import standing
+from mailbox.inspection.backlogs import Limits
 from mailbox.models import Lease, ReplayEntry, Task
 from tests.support import factories
 
@@ -31,7 +32,7 @@ def test_the_standing_takes_one_query_and_counts_leases_by_age(alice, bob, djang
     bands = [(timedelta(0), timedelta(minutes=2)), (timedelta(minutes=2), None)]
 
     with django_assert_num_queries(1):
-        found = standing.read(now, bands=bands, stale_after=timedelta(minutes=2), quiet_before=now, most=10)
+        found = standing.read(now, bands=bands, stale_after=timedelta(minutes=2), limits=Limits(now, now, now), most=10)
 
     assert (found.ages, found.queued, found.pending, found.scan) == ((1, 2), 1, 0, None)
 

@@ -25,7 +25,7 @@ def test_late_queues_are_found_by_index(at):  # noqa: F811 (fixture)
 
 
 def test_callbacks_that_keep_failing_are_found_by_index(at):  # noqa: F811 (fixture)
-    pending, telling = troubles.failing_callbacks(at.now)
+    pending, telling = troubles.failing_callbacks(troubles.failing_before(at.now))
 
     assert re.search("push_due|push_by_state", plan_of(pending))
     assert "push_telling" in plan_of(telling)
