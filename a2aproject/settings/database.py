@@ -22,6 +22,9 @@ POSTGRESQL_OPTIONS = {
     # Every query has its index. Connections keep their query plans. A plan made while a table is small would scan
     # the whole table until the next ANALYZE, even after it has grown.
     "enable_seqscan": "off",
+    # Every statement is short. To start workers or to compile it would take longer than it runs.
+    "max_parallel_workers_per_gather": "0",
+    "jit": "off",
     "lock_timeout": "10000",
     "idle_in_transaction_session_timeout": "60000",
 }
