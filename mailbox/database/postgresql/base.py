@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC
 from types import TracebackType
 from typing import Any
 
@@ -13,6 +14,7 @@ from django.db.utils import DatabaseErrorWrapper
 from django.utils.functional import cached_property
 from psycopg.errors import ReadOnlySqlTransaction
 
+from mailbox.database.postgresql.moments import with_quick_moments
 from mailbox.database.postgresql.pool import Pool
 
 DRAIN_EVERY = 1.0  # seconds; while a server stays read-only, new connections lead to it too
@@ -39,6 +41,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             configure = self._configure_connection  # type: ignore[attr-defined]
             pools.setdefault(self.alias, Pool(kwargs=parameters, configure=configure, **options))  # the first wins
         return pools[self.alias]
+
+    def get_connection_params(self) -> dict[str, Any]:
+        parameters: dict[str, Any] = super().get_connection_params()
+        if self.timezone == UTC:
+            parameters["context"] = with_quick_moments(parameters["context"])
+        return parameters
 
     @cached_property
     def wrap_database_errors(self) -> DatabaseErrorWrapper:
