@@ -58,11 +58,11 @@ def keys(number: int) -> list[Given]:
 
 
 def many(pks: Sequence[int]) -> tuple[int, dict[str, int]]:
-    """Return a number of `keys`, and as many values by name: these primary keys, of which there is at least one.
+    """Return a number of `keys`, and as many values by name: these primary keys.
 
-    The number is a power of two, so that few queries are compiled. The last key fills it.
+    The number is 0 or a power of two, so that few queries are compiled. The last key fills it.
     """
-    number = 1 << (len(pks) - 1).bit_length()
+    number = 1 << (len(pks) - 1).bit_length() if pks else 0
     return number, {f"key{place}": pks[min(place, len(pks) - 1)] for place in range(number)}
 
 

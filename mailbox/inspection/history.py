@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, Max, QuerySet, Sum
+from django.db.models import BigIntegerField, Count, QuerySet, Subquery, Sum
 from django.db.models.functions import TruncHour, TruncMinute
 
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
+from mailbox.database.counted import together
 from mailbox.inspection.series import COUNTED
 from mailbox.models import AuditEvent, Depth, Result, RollUp, Task
+from mailbox.models.rollup import MINUTE
 from mailbox.words.kinds import Kind
 from mailbox.words.latencies import Latencies
 
@@ -20,6 +25,7 @@ SAMPLED_EVERY = range(
     0, 60, 10
 )  # minutes of an hour that are read for latencies and depths in slots of an hour or more
 MARKS = 60  # events of people and of the scheduler beside a chart
+START, PARTY = Given("start"), Given("party", BigIntegerField())
 MARKED = (Kind.REPAIR_APPLIED, Kind.AGENT_PAUSED, Kind.AGENT_RESUMED)
 
 
@@ -87,23 +93,14 @@ def read(span: Span, party: int | None = None) -> list[Slot]:
     Eight queries at most. Minutes without a roll-up are counted from their rows, as far as `COUNTED`; their latencies
     are left out.
     """
-    found = span.empty()
-    # Compacted rows of minutes that are not rolled up yet. They have an index of their own, so they are a union's part.
-    besides = [RollUp.objects.filter(is_open=True)] if party is None else []
-    rolled = [one.filter(minute__gte=span.start).order_by() for one in (RollUp.objects.filter(agent=party), *besides)]
-    first, *parts = (_counts(one, span) for one in rolled)
-    for minute, arrivals, ok, partial, error in first.union(*parts, all=True):
+    found, shape = span.empty(), (span.step >= HOUR, party is None)
+    values = {"start": span.start, "party": party}
+    for minute, arrivals, ok, partial, error in _counts(*shape).rows(**values):
         _add(found, span, minute, arrivals=arrivals, ok=ok, partial=partial, error=error)
-    if span.step >= HOUR:
-        rolled = [one.filter(minute__minute__in=SAMPLED_EVERY) for one in rolled]
-    first, *parts = (one.values_list("minute", "waits", "runs") for one in rolled)
-    for minute, waits, runs in first.union(*parts, all=True):
-        if slot := _at(found, span, minute):
-            slot.waits += Latencies(waits)
-            slot.runs += Latencies(runs)
+    _latencies(found, span, _texts(*shape).rows(**values))
     for minute, count in _live_arrivals(span.start, party):
         _add(found, span, minute, arrivals=count)
-    for agent, _, _, minute, ok, partial, error, *_ in Result.objects.not_rolled_up(span.start, COUNTED).by_minute():
+    for agent, _, _, minute, ok, partial, error, *_ in _live_results(COUNTED).rows(start=span.start):
         if party in (None, agent):
             _add(found, span, minute, ok=ok, partial=partial, error=error)
     _depths(found, span, party)
@@ -122,38 +119,95 @@ def marks(start: datetime, now: datetime, agent: str | None = None) -> list[Audi
     return [event for event in found if agent is None or f'"{agent}"' in event.data]
 
 
-def _counts(rolled: QuerySet[RollUp], span: Span) -> Any:
+def _rolled(is_of_hub: bool) -> list[QuerySet[RollUp]]:
+    """Return the roll-ups of the hub or the given agent since the given start, in parts of a union.
+
+    Compacted rows of minutes that are not rolled up yet have an index of their own, so they are a part.
+    """
+    if not is_of_hub:
+        return [RollUp.objects.filter(agent=PARTY, minute__gte=START).order_by()]
+    return [one.filter(minute__gte=START).order_by() for one in (RollUp.objects.of_hub(), RollUp.objects.open())]
+
+
+@compiled.once
+def _counts(is_by_hour: bool, is_of_hub: bool) -> Any:
     names = ("queued_in", "ok", "partial", "error")
-    if span.step < HOUR:
-        return rolled.values_list("minute", *names)
-    hours: Any = rolled.annotate(hour=TruncHour("minute", tzinfo=UTC)).values("hour")
+    if not is_by_hour:
+        first, *parts = (one.values_list("minute", *names) for one in _rolled(is_of_hub))
+        return first.union(*parts, all=True)
     sums = {f"all_{name}": Sum(name) for name in names}
-    return hours.annotate(**sums).values_list("hour", *sums)
+    hours: Any = (one.annotate(hour=TruncHour("minute", tzinfo=UTC)).values("hour") for one in _rolled(is_of_hub))
+    first, *parts = (one.annotate(**sums).values_list("hour", *sums) for one in hours)
+    return first.union(*parts, all=True)
+
+
+@compiled.once
+def _texts(is_sampled: bool, is_of_hub: bool) -> Any:
+    """Return the query of the minutes with their latencies."""
+    rolled = _rolled(is_of_hub)
+    if is_sampled:
+        rolled = [one.filter(minute__minute__in=SAMPLED_EVERY) for one in rolled]
+    first, *parts = (one.values_list("minute", "waits", "runs") for one in rolled)
+    return first.union(*parts, all=True)
+
+
+def _latencies(found: list[Slot], span: Span, rows: Iterable[tuple[datetime, str, str]]) -> None:
+    texts: defaultdict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    for minute, *pair in rows:
+        for kept, text in zip(texts[(minute - span.start) // span.step], pair, strict=True):
+            kept.append(text)
+    for place, slot in enumerate(found):
+        if place in texts:
+            slot.waits, slot.runs = map(Latencies.of, texts[place])
 
 
 def _live_arrivals(start: datetime, party: int | None) -> Iterable[tuple[datetime, int]]:
     """Return how many tasks without a roll-up were sent in each minute, among the newest `COUNTED`."""
-    newest = RollUp.objects.newest()
-    last = Task.objects.aggregate(last=Max("pk"))["last"] or 0
-    mark, since = (newest.last_task or 0, max(start, newest.through)) if newest else (0, start)
-    tasks = Task.objects.filter(pk__gt=max(mark, last - COUNTED), sent_at__gte=since)
-    if party is not None:
-        tasks = tasks.filter(recipient=party)
+    ((mark, minute, last),) = _marks().rows()
+    since = start if minute is None else max(start, minute + MINUTE)
+    after = max(mark or 0, (last or 0) - COUNTED)
+    return _arrivals(party is None).rows(after=after, since=since, party=party)
+
+
+@compiled.once
+def _marks() -> Any:
+    """Return the query of the last task and minute that are rolled up, and of the last task."""
+    newest = RollUp.objects.of_hub().order_by("-minute")
+    last = Task.objects.order_by("-pk").values("pk")[:1]
+    return together(*(Subquery(newest.values(name)[:1]) for name in ("last_task", "minute")), Subquery(last))
+
+
+@compiled.once
+def _arrivals(is_of_hub: bool) -> Any:
+    tasks = Task.objects.filter(pk__gt=Given("after", BigIntegerField()), sent_at__gte=Given("since"))
+    if not is_of_hub:
+        tasks = tasks.filter(recipient=PARTY)
     alike: Any = tasks.order_by().annotate(minute=TruncMinute("sent_at", tzinfo=UTC)).values("minute")
-    found: Iterable[tuple[datetime, int]] = alike.annotate(sent=Count("pk")).values_list("minute", "sent")
-    return found
+    return alike.annotate(sent=Count("pk")).values_list("minute", "sent")
+
+
+@compiled.once
+def _live_results(most: int) -> Any:
+    return Result.objects.not_rolled_up(START, most).by_minute()
 
 
 def _depths(found: list[Slot], span: Span, party: int | None) -> None:
     """Note the greatest depths of each slot. A counted minute without a row of the agent is 0."""
-    counted = Depth.objects.filter(minute__gte=span.start)
-    if span.step >= HOUR:
-        counted = counted.filter(minute__minute__in=SAMPLED_EVERY)
+    is_sampled, values = span.step >= HOUR, {"start": span.start, "party": party}
     if party is not None:
-        for minute in counted.of(None).values_list("minute", flat=True):
+        for minute, *_ in _counted(is_sampled, is_of_hub=True).rows(**values):
             _raise(_at(found, span, minute), (0, 0, 0))
-    for minute, *numbers in counted.of(party).values_list("minute", "queued", "leased", "stale"):
+    for minute, *numbers in _counted(is_sampled, is_of_hub=party is None).rows(**values):
         _raise(_at(found, span, minute), numbers)
+
+
+@compiled.once
+def _counted(is_sampled: bool, *, is_of_hub: bool) -> Any:
+    found = Depth.objects.filter(minute__gte=START)
+    if is_sampled:
+        found = found.filter(minute__minute__in=SAMPLED_EVERY)
+    found = found.filter(agent=None) if is_of_hub else found.filter(agent=PARTY)
+    return found.values_list("minute", "queued", "leased", "stale")
 
 
 def _raise(slot: Slot | None, numbers: Iterable[int]) -> None:

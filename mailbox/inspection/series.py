@@ -6,11 +6,13 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
-from typing import NamedTuple, Self
+from functools import cached_property
+from typing import Any, NamedTuple, Self
 
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
 from mailbox.models import Result, RollUp
-from mailbox.models.result import ResultQuerySet
-from mailbox.models.rollup import MINUTE, floor
+from mailbox.models.rollup import FINE, MINUTE, floor
 from mailbox.words.latencies import Latencies
 
 SAMPLED = 2_000  # the newest results without a roll-up whose latencies are read
@@ -52,15 +54,15 @@ class Figures:
         return self.through is not None and now - self.through > LATE
 
 
-@dataclass(slots=True)
+@dataclass
 class Sum:
-    """The sum of points."""
+    """The sum of points. ``texts`` are the latencies of each."""
 
     ok: int = 0
     partial: int = 0
     error: int = 0
     replayed: int = 0
-    runs: Latencies = field(default_factory=Latencies)
+    texts: list[str] = field(default_factory=list)
 
     @classmethod
     def of(cls, parts: Iterable[Point | Sum]) -> Sum:
@@ -78,11 +80,13 @@ class Sum:
 
     def __iadd__(self, other: Point | Sum) -> Self:
         self.count(other)
-        if isinstance(other, Sum):
-            self.runs += other.runs
-        elif len(other.runs) > len("{}"):
-            self.runs += Latencies(other.runs)
+        self.__dict__.pop("runs", None)
+        self.texts += other.texts if isinstance(other, Sum) else [other.runs]
         return self
+
+    @cached_property
+    def runs(self) -> Latencies:
+        return Latencies.of(self.texts)
 
     @property
     def results(self) -> int:
@@ -116,12 +120,16 @@ def read(
     rows without a roll-up have none either. One query, and one more for the sample.
     """
     agents_start = agents_start or start
-    live = Result.objects.not_rolled_up(min(start, agents_start), COUNTED)
-    first, *parts = RollUp.objects.for_results(start, agents, agents_start, runs_from)
+    fine = max(start, runs_from - FINE)
+    number, pks = compiled.many(list(agents))
+    moments = {"start": start, "agents_start": agents_start, "runs_from": runs_from, "fine": fine}
+    since = min(start, agents_start)
     rolled: dict[tuple[int | None, datetime], Point] = {}
     besides: list[tuple[int, Point]] = []
     through, mark, newest = None, 0, 0
-    for agent, is_open, last_result, *told in first.union(*parts, live.by_minute(), all=True):
+    for agent, is_open, last_result, *told in _points(number, fine > start, COUNTED).rows(
+        since=since, **moments, **pks
+    ):
         point = Point(*told)
         if is_open is None:
             newest = max(newest, last_result)
@@ -131,7 +139,7 @@ def read(
         rolled[agent, point.minute] = point
         if agent is None and last_result is not None and (through is None or point.minute + MINUTE > through):
             through, mark = point.minute + MINUTE, last_result
-    besides += _sample(live) if sampled else ()
+    besides += _sample(since) if sampled else ()
     return Figures(
         hub=[
             *(point for (agent, minute), point in rolled.items() if agent is None and minute >= start),
@@ -151,10 +159,27 @@ def _by_agent(agents: Collection[int], found: Iterable[tuple[int | None, Point]]
     return points
 
 
-def _sample(live: ResultQuerySet) -> list[tuple[int, Point]]:
+@compiled.once
+def _points(number: int, has_hours: bool, counted: int) -> Any:
+    """Return the query of the roll-ups and of the results without one, for so many agents."""
+    start, agents_start, runs_from, fine, since = (
+        Given(name) for name in ("start", "agents_start", "runs_from", "fine", "since")
+    )
+    first, *parts = RollUp.objects.for_results(
+        start, compiled.keys(number), agents_start, runs_from, fine if has_hours else None
+    )
+    return first.union(*parts, Result.objects.not_rolled_up(since, counted).by_minute(), all=True)
+
+
+@compiled.once
+def _sampled(most: int, counted: int) -> Any:
+    return Result.objects.not_rolled_up(Given("since"), counted).for_series().order_by("-pk")[:most]
+
+
+def _sample(since: datetime) -> list[tuple[int, Point]]:
     """Return the latencies of the newest results without a roll-up, in points whose counts are 0."""
     runs: defaultdict[tuple[int, datetime], Latencies] = defaultdict(Latencies)
-    for _, posted_at, recipient, _, _, leased_at in live.for_series().order_by("-pk")[:SAMPLED]:
+    for _, posted_at, recipient, _, _, leased_at in _sampled(SAMPLED, COUNTED).rows(since=since):
         if leased_at is not None:
             runs[recipient, floor(posted_at)].note(posted_at - leased_at)
     return [(agent, Point(minute, runs=one.as_text())) for (agent, minute), one in runs.items()]

@@ -8,6 +8,7 @@ from django.db import models
 from django.db.models import Case, F, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncHour
 
+from mailbox.database.compiled import Given, Time
 from mailbox.database.managers import managed_by
 
 MINUTE = timedelta(minutes=1)
@@ -38,7 +39,11 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         """Narrow to the rows of the whole hub, one for each minute that is rolled up."""
         return self.filter(agent=None)
 
-    def since(self, start: datetime) -> RollUpQuerySet:
+    def open(self) -> RollUpQuerySet:
+        """Narrow to the compacted rows of minutes that are not rolled up yet."""
+        return self.filter(is_open=True)
+
+    def since(self, start: Time) -> RollUpQuerySet:
         return self.filter(minute__gte=start)
 
     def newest(self) -> RollUp | None:
@@ -59,29 +64,28 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         return self.of_hub().filter(last_task__isnull=False)
 
     def for_results(
-        self, start: datetime, agents: Collection[int], agents_start: datetime, runs_from: datetime
+        self, start: Time, agents: Collection[int | Given], agents_start: Time, runs_from: Time, fine: Time | None
     ) -> list[QuerySet[RollUp, tuple[Any, ...]]]:
         """Return (agent, is_open, last_result, minute, ok, partial, error, replayed, runs) of many minutes, in parts.
 
         The parts are the hub's rows from ``start`` and its newest row, the rows of ``agents``, and all open rows.
-        ``runs`` is empty before ``runs_from``. More than `FINE` before ``runs_from``, the hub's rows are summed by
-        hour. The parts are for a union, because each uses an index of its own. A row can be in two parts.
+        ``runs`` is empty before ``runs_from``. Before ``fine``, the hub's rows are summed by hour; None: none is. The
+        parts are for a union, because each uses an index of its own. A row can be in two parts.
         """
         runs = Case(When(minute__gte=runs_from, then=F("runs")), default=Value("{}"), output_field=models.TextField())
         newest = self.of_hub().order_by("-minute").values("minute")[:1]
-        fine = max(start, runs_from - FINE)
         parts: list[QuerySet[RollUp, tuple[Any, ...]]] = [
             part.annotate(told=runs).values_list(
                 "agent", "is_open", "last_result", "minute", "ok", "partial", "error", "replayed", "told"
             )
             for part in (
-                self.of_hub().since(fine),
+                self.of_hub().since(fine or start),
                 self.of_hub().filter(minute=Subquery(newest)),
-                self.filter(is_open=True),
-                self.filter(agent__in=agents, minute__gte=agents_start, is_open=False),
+                self.open(),
+                *([self.filter(agent__id__in=agents, minute__gte=agents_start, is_open=False)] if agents else ()),
             )
         ]
-        if fine == start:
+        if fine is None:
             return parts
         return [*parts, self.of_hub().since(start).filter(minute__lt=fine).exclude(minute=Subquery(newest)).by_hour()]
 

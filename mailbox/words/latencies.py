@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections import Counter
+from collections.abc import Iterable
 from datetime import timedelta
 from typing import Self
 
@@ -20,6 +21,17 @@ class Latencies:
     def __init__(self, text: str = "{}") -> None:
         """Read the counts from text of `as_text`."""
         self._counts: Counter[int] = Counter({int(bucket): count for bucket, count in json.loads(text or "{}").items()})
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Self:
+        """Read the texts of `as_text` and add them up, faster than one by one."""
+        counts: dict[str, int] = {}
+        for one in json.loads(f"[{','.join(texts)}]"):
+            for bucket, count in one.items():
+                counts[bucket] = counts.get(bucket, 0) + count
+        found = cls()
+        found._counts.update({int(bucket): count for bucket, count in counts.items()})
+        return found
 
     def __iadd__(self, other: Latencies) -> Self:
         self._counts.update(other._counts)
