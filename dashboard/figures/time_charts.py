@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.utils import timezone
@@ -62,17 +63,28 @@ class Mark:
     url: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class Chart:
-    """A chart with its layers, the first one lowest. ``ticks`` are the labels of the y axis from the top down."""
+    """A chart with its layers, the first one lowest. ``ticks`` are the labels of the y axis from the top down.
+
+    ``words`` puts the numbers of a slot into words, "" for none.
+    """
 
     name: str
     title: str
     ticks: Sequence[str]
     layers: Sequence[Layer]
     cuts: str  # path of the breaks of cut values; "" without one
-    hits: Sequence[Hit]
-    is_empty: bool
+    slots: Sequence[Slot] = field(repr=False)
+    words: Callable[[Slot], str] = field(repr=False)
+
+    @cached_property
+    def hits(self) -> list[Hit]:
+        return _hits(self.slots, self.words)
+
+    @property
+    def is_empty(self) -> bool:
+        return not any(self.words(slot) for slot in self.slots)
 
     @property
     def grid(self) -> str:
@@ -172,12 +184,10 @@ def _chart(
     words: Callable[[Slot], str],
     write: Callable[[float], str] = lambda value: grouped(round(value)),
 ) -> Chart:
-    """Return the chart. ``most`` are the greatest values of the slots, ``words`` and ``write`` put them into words."""
-    is_empty = not any(words(slot) for slot in slots)
+    """Return the chart. ``most`` are the greatest values of the slots; ``write`` puts those of the axis into words."""
     ticks = [write(value) for value in reversed(axis.ticks)]
     cuts = plots.cuts(most, axis)
-    hits = _hits(slots, words)
-    return Chart(name=name, title=title, ticks=ticks, layers=layers, cuts=cuts, hits=hits, is_empty=is_empty)
+    return Chart(name=name, title=title, ticks=ticks, layers=layers, cuts=cuts, slots=slots, words=words)
 
 
 def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:

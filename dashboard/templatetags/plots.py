@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
 from django import template
 from django.urls import reverse
@@ -15,18 +16,23 @@ from dashboard.templatetags.ops import axis
 
 register = template.Library()
 
-AREA = (
-    '<a href="{}?{}{}" tabindex="-1"><title>{}: {}</title><rect class="area" x="{}" width="{}" height="100"></rect></a>'
-)
 EVENT = '<a href="{}" tabindex="-1"><path class="event" d="M{} 0v100"><title>{}</title></path></a>'
 
 
 @register.simple_tag
 def hit_areas(hits: Sequence[Hit], among: str, scale: Range) -> SafeString:
-    """Write the areas that lead to the tasks of each slot. ``among`` is the query that narrows them."""
-    tasks = reverse("ops:tasks")
-    rows = ((tasks, among, hit.query, axis(hit.start, scale), hit.words, hit.x, hit.width) for hit in hits)
-    return format_html_join("", AREA, rows)
+    """Write the areas that lead to the tasks of each slot. ``among`` is the query that narrows them.
+
+    Django's own escaping of hundreds of areas takes as long as the rest of a page.
+    """
+    tasks = escape(f"{reverse('ops:tasks')}?{among}")
+    return SafeString(
+        "".join(
+            f'<a href="{tasks}{escape(hit.query)}" tabindex="-1"><title>{axis(hit.start, scale)}: {escape(hit.words)}'
+            f'</title><rect class="area" x="{hit.x}" width="{hit.width}" height="100"></rect></a>'
+            for hit in hits
+        )
+    )
 
 
 @register.simple_tag

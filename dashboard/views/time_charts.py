@@ -40,7 +40,7 @@ class Charts(SavablePage):
             "marks": self._marks(context, agent),
             **self.saved_views(),
         }
-        shown = context["charts"], [(mark.url, mark.x) for mark in context["marks"]]
+        shown = [chart.hits for chart in context["charts"]], [(mark.url, mark.x) for mark in context["marks"]]
         return self.live("ops/charts.html", context, shown)
 
     def _marks(self, context: dict[str, Any], agent: Agent | None) -> list[Mark]:

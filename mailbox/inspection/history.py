@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from django.db.models import BigIntegerField, Count, QuerySet, Subquery, Sum
@@ -21,15 +22,13 @@ from mailbox.words.kinds import Kind
 from mailbox.words.latencies import Latencies
 
 HOUR = timedelta(hours=1)
-SAMPLED_EVERY = range(
-    0, 60, 10
-)  # minutes of an hour that are read for latencies and depths in slots of an hour or more
+SAMPLED = (0, 20, 40)  # minutes of an hour that are read for latencies and depths in slots of an hour or more
 MARKS = 60  # events of people and of the scheduler beside a chart
 START, PARTY = Given("start"), Given("party", BigIntegerField())
 MARKED = (Kind.REPAIR_APPLIED, Kind.AGENT_PAUSED, Kind.AGENT_RESUMED)
 
 
-@dataclass(slots=True)
+@dataclass
 class Slot:
     """The work from ``start`` until before ``end``.
 
@@ -57,19 +56,19 @@ class Slot:
         """Whether anything happened in it or was counted in it."""
         return bool(self.arrivals or self.results or self.queued or self.leased or len(self.waits) or len(self.runs))
 
-    @property
+    @cached_property
     def wait_p50(self) -> timedelta | None:
         return self.waits.quantile(0.5)
 
-    @property
+    @cached_property
     def wait_p95(self) -> timedelta | None:
         return self.waits.quantile(0.95)
 
-    @property
+    @cached_property
     def run_p50(self) -> timedelta | None:
         return self.runs.quantile(0.5)
 
-    @property
+    @cached_property
     def run_p95(self) -> timedelta | None:
         return self.runs.quantile(0.95)
 
@@ -112,11 +111,19 @@ def marks(start: datetime, now: datetime, agent: str | None = None) -> list[Audi
 
     ``agent`` is the display name of the agent that they concern. At most `MARKS` of each kind are read.
     """
-    key = RollUp.objects.mark_before(start, "last_event")
-    kinds = [AuditEvent.objects.filter(kind=kind, pk__gt=key, at__gte=start) for kind in MARKED]
-    passes = AuditEvent.objects.scans().filter(pk__gt=key, at__gte=start).exclude(data__contains='"requeued":0,')
-    found = [event for one in (*kinds, passes) for event in one.order_by("-pk")[:MARKS]]
+    found = [event for kind in (*MARKED, None) for event in _marked(kind, MARKS).rows(start=start)]
     return [event for event in found if agent is None or f'"{agent}"' in event.data]
+
+
+@compiled.once
+def _marked(kind: str | None, most: int) -> Any:
+    """Return the query of the newest events of this kind; None is for the passes that requeued a task."""
+    if kind:
+        found = AuditEvent.objects.filter(kind=kind)
+    else:
+        found = AuditEvent.objects.scans().exclude(data__contains='"requeued":0,')
+    key = RollUp.objects.mark_before(START, "last_event")
+    return found.filter(pk__gt=key, at__gte=START).order_by("-pk")[:most]
 
 
 def _rolled(is_of_hub: bool) -> list[QuerySet[RollUp]]:
@@ -146,7 +153,7 @@ def _texts(is_sampled: bool, is_of_hub: bool) -> Any:
     """Return the query of the minutes with their latencies."""
     rolled = _rolled(is_of_hub)
     if is_sampled:
-        rolled = [one.filter(minute__minute__in=SAMPLED_EVERY) for one in rolled]
+        rolled = [one.filter(minute__minute__in=SAMPLED) for one in rolled]
     first, *parts = (one.values_list("minute", "waits", "runs") for one in rolled)
     return first.union(*parts, all=True)
 
@@ -205,7 +212,7 @@ def _depths(found: list[Slot], span: Span, party: int | None) -> None:
 def _counted(is_sampled: bool, *, is_of_hub: bool) -> Any:
     found = Depth.objects.filter(minute__gte=START)
     if is_sampled:
-        found = found.filter(minute__minute__in=SAMPLED_EVERY)
+        found = found.filter(minute__minute__in=SAMPLED)
     found = found.filter(agent=None) if is_of_hub else found.filter(agent=PARTY)
     return found.values_list("minute", "queued", "leased", "stale")
 

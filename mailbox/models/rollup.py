@@ -50,7 +50,7 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         """Return the hub's row of the newest minute, which has all marks; None before the first roll-up."""
         return self.of_hub().order_by("-minute").first()
 
-    def mark_before(self, moment: datetime, mark: str) -> Coalesce:
+    def mark_before(self, moment: Time, mark: str) -> Coalesce:
         """Return, as an expression, a key up to which all rows are older than ``moment``."""
         over = self._marked().filter(minute__lte=moment - MINUTE).order_by("-minute")
         return Coalesce(Subquery(over.values(mark)[:1]), 0)
