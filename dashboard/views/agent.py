@@ -37,8 +37,7 @@ class AgentDetailPage(Act[Agent]):
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
-        found = backlogs.with_questions(backlogs.with_standing(agents.everyone(), thresholds.limits(self.now)))
-        return found.get(pk=finding.typed(self.caller, where["name"]).pk)
+        return backlogs.with_questions_of(finding.typed(self.caller, where["name"]).pk, thresholds.limits(self.now))
 
     def seen(self, subject: Agent) -> str:
         return subject.paused_at.isoformat() if subject.paused_at else ""

@@ -1,4 +1,4 @@
-"""Agents: all of them, their names, their keys, and their peers."""
+"""Agents: their names, their keys, and their peers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,6 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from mailbox.models import Agent, ApiKey, Peer, SigningKey
-from mailbox.models.agent import AgentQuerySet
-
-
-def everyone() -> AgentQuerySet:
-    """Return all agents as an unordered queryset. `mailbox.inspection.backlogs` adds to it."""
-    return Agent.objects.all()
 
 
 def first_names(*, most: int) -> Sequence[str]:

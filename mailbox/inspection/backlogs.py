@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from django.db.models import Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
+from django.db.models import BigIntegerField, Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from mailbox.database import compiled
 from mailbox.database.compiled import Given, Time
@@ -118,6 +118,13 @@ def standing_of(pks: Sequence[int], limits: Limits) -> dict[int, Agent]:
     return {agent.pk: agent for agent in _these(number).rows(**values, **limits._asdict())}
 
 
+def with_questions_of(pk: int, limits: Limits) -> Agent:
+    """Return the agent with this primary key, `with_standing` and `with_questions`. Raises `Agent.DoesNotExist`."""
+    for agent in _with_questions().rows(pk=pk, **limits._asdict()):
+        return cast(Agent, agent)
+    raise Agent.DoesNotExist
+
+
 def busiest(limits: Limits, most: int) -> Sequence[Agent]:
     """Return the ``most`` busiest agents, each `with_standing` and `with_pace` since ``late_before``."""
     found: Sequence[Agent] = _busiest(most).rows(**limits._asdict())
@@ -127,6 +134,11 @@ def busiest(limits: Limits, most: int) -> Sequence[Agent]:
 @compiled.once
 def _these(number: int) -> AgentQuerySet:
     return with_standing(Agent.objects.filter(pk__in=compiled.keys(number)), GIVEN)
+
+
+@compiled.once
+def _with_questions() -> AgentQuerySet:
+    return with_questions(with_standing(Agent.objects.filter(pk=Given("pk", BigIntegerField())), GIVEN))
 
 
 @compiled.once

@@ -32,7 +32,9 @@ def attempts_at(task: Task, *, most: int) -> Sequence[Lease]:
 
 def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
     """Return the ``most`` oldest live leases of the agent, oldest first, with the openings of their tasks."""
-    return list(Lease.objects.live().of_holder(agent).with_task_opening().oldest_first()[:most])
+    held = Lease.objects.live().of_holder(agent)
+    oldest = held.order_by("leased_at", "pk").values("pk")[:most]  # alone, so that the index of holders is used
+    return list(Lease.objects.filter(pk__in=oldest).with_task_opening().oldest_first())
 
 
 def named(ids: Collection[UUID]) -> LeaseQuerySet:

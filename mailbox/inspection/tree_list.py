@@ -15,7 +15,7 @@ from mailbox.inspection import roots
 from mailbox.models import Lease, Task
 from mailbox.models.rollup import during
 
-WALKED = 2_000  # children that one step reads
+WALKED = 2_000  # children of one walk
 MOST_TASKS = 2_000  # tasks below the roots of one step
 STEPS = 4  # of one page; a page with few matches leads on from there
 
@@ -69,12 +69,19 @@ def newest(
     ``since`` leaves older children out. ``stale`` is the time and the age from which a lease is stale.
     """
     found: list[ListedTree] = []
+    left: Sequence[tuple[UUID, int]] = ()
+    newer, end = before, before
     for _ in range(STEPS):
-        trees, before = _step(limit - len(found), before, since, stale)
-        found += [tree for tree in trees if matches(tree)]
-        if before is None or len(found) >= limit:
+        if not left:
+            newer = end
+            left, end = _walk(newer, since)
+        number = limit - len(found)
+        trees = _read([root for root, _ in left[:number]], stale)
+        found += [tree for tree in trees if not _has_newer(tree, newer) and matches(tree)]
+        left = left[number:]
+        if len(found) >= limit or (not left and end is None):
             break
-    return ListedTrees(items=found, next_key=before)
+    return ListedTrees(items=found, next_key=left[0][1] + 1 if left else end)
 
 
 def children(before: int | None, since: datetime | None) -> Any:
@@ -87,24 +94,22 @@ def children(before: int | None, since: datetime | None) -> Any:
     return found.values_list("pk", "parent")
 
 
-def _step(
-    limit: int, before: int | None, since: datetime | None, stale: tuple[datetime, timedelta]
-) -> tuple[list[ListedTree], int | None]:
+def _walk(before: int | None, since: datetime | None) -> tuple[Sequence[tuple[UUID, int]], int | None]:
+    """Return the roots of the newest children, each with the key of its newest child, and the key of the next walk.
+
+    None is the end.
+    """
     walked = list(children(before, since)[:WALKED])
     above = roots.of_each({parent for _, parent in walked})
     newest_of: dict[UUID, int] = {}
     for pk, parent in walked:
         newest_of.setdefault(above.get(parent, parent), pk)
-    chosen = list(newest_of)[:limit]
-    rest = list(newest_of.values())[limit:]
-    left = rest[0] + 1 if rest else walked[-1][0] if len(walked) == WALKED else None
-    trees = _read(chosen, stale)
-    return [tree for tree in trees if before is None or not _has_newer(tree, before)], left
+    return list(newest_of.items()), walked[-1][0] if len(walked) == WALKED else None
 
 
-def _has_newer(tree: ListedTree, key: int) -> bool:
-    """Whether a child of the tree is as new as ``key``, so that an earlier page has the tree."""
-    return any(leaf.pk >= key and leaf.uuid != tree.root for leaf in tree.tasks)
+def _has_newer(tree: ListedTree, key: int | None) -> bool:
+    """Whether a child of the tree is as new as ``key``, so that an earlier walk found the tree; None: no walk did."""
+    return key is not None and any(leaf.pk >= key and leaf.uuid != tree.root for leaf in tree.tasks)
 
 
 def _read(chosen: Sequence[UUID], stale: tuple[datetime, timedelta]) -> list[ListedTree]:

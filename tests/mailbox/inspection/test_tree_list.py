@@ -7,6 +7,8 @@ from datetime import timedelta
 
 import pytest
 import time_machine
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from mailbox.inspection import roots, tree_list
@@ -89,6 +91,18 @@ def test_pages_list_every_tree_once(root, child, limit):
         child(tops[number * 7 % 5])
 
     assert sorted(walk(limit)) == sorted(top.uuid for top in tops)
+
+
+def test_a_page_with_few_matches_walks_once(root, child):
+    tops = [root() for _ in range(5)]
+    for top in tops:
+        child(top)
+
+    with CaptureQueriesContext(connection) as made:
+        page = listed(limit=2, matches=lambda tree: tree.root == tops[1].uuid)
+
+    assert [tree.root for tree in page.items] == [tops[1].uuid]
+    assert sum("RECURSIVE" in query["sql"] for query in made) == 1
 
 
 @pytest.mark.parametrize("walked", [1, 3])
