@@ -66,6 +66,8 @@ def _with_bounded_bodies() -> Application:
 connections.note_in_requests()
 application = _with_bounded_bodies()
 
-# The objects loaded by now live as long as the process, so garbage collections need not scan them.
+# The objects loaded by now live as long as the process, so garbage collections need not scan them. A page makes tens of
+# thousands of objects. By default every fifth page would wait some 100 ms for a collection of all that pages have loaded.
 gc.collect()
 gc.freeze()
+gc.set_threshold(10_000)
