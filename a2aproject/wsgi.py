@@ -67,7 +67,7 @@ connections.note_in_requests()
 application = _with_bounded_bodies()
 
 # The objects loaded by now live as long as the process, so garbage collections need not scan them. A page makes tens of
-# thousands of objects. By default every fifth page would wait some 100 ms for a collection of all that pages have loaded.
+# thousands of objects. By default every fifth page would wait some 100 ms for a collection of all that is loaded later.
 gc.collect()
 gc.freeze()
 gc.set_threshold(10_000)

@@ -93,7 +93,8 @@ class ListPage(SavablePage):
             self.kind,
             newest_first=self.newest_first,
             limit=ROWS,
-            at_once=ROWS + 1,  # `listed` leaves the payloads out
+            at_once=ROWS + 1,
+            weigh=lambda row: 0,  # `listed` leaves the payloads out
             cursor=self.request.GET.get("cursor"),
             name=self.name,
         )

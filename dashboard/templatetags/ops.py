@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from html import escape
 from typing import Any
 from uuid import UUID
 
@@ -127,18 +128,16 @@ def span(value: timedelta) -> str:
 def age(moment: datetime, now: datetime) -> SafeString:
     """Write the time since ``moment``. The live script keeps it ticking."""
     local = timezone.localtime(moment)
-    return format_html(
-        '<time class="age" datetime="{}" title="{}" data-age>{}</time>',
-        moment.isoformat(),
-        f"{local:%Y-%m-%d %H:%M:%S %Z}",
-        times.write(now - moment),
+    title = f"{local:%Y-%m-%d %H:%M:%S %Z}"
+    return SafeString(
+        f'<time class="age" datetime="{moment.isoformat()}" title="{title}" data-age>{times.write(now - moment)}</time>'
     )
 
 
 @register.simple_tag
 def ago(moment: datetime, now: datetime) -> SafeString:
     """Write ``moment`` as a time ago. Paper grows old, so print shows the date."""
-    return format_html('{}<span class="ago"> ago</span>', age(moment, now))
+    return SafeString(f'{age(moment, now)}<span class="ago"> ago</span>')
 
 
 @register.simple_tag(takes_context=True)
@@ -148,7 +147,7 @@ def moment(context: Context, value: datetime | None, now: datetime) -> SafeStrin
     The person's preferences decide between the two.
     """
     if value is None:
-        return format_html("{}", "\N{EN DASH}")
+        return SafeString("\N{EN DASH}")
     is_relative = context["preferences"].times == "relative"
     if is_relative and value <= now:
         return ago(value, now)
@@ -156,7 +155,7 @@ def moment(context: Context, value: datetime | None, now: datetime) -> SafeStrin
     shape = "%H:%M:%S" if local.date() == timezone.localtime(now).date() else "%Y-%m-%d %H:%M:%S"
     full = f"{local:%Y-%m-%d %H:%M:%S.%f %Z}"
     text = f"in {times.write(value - now)}" if is_relative else local.strftime(shape)
-    return format_html('<time datetime="{}" title="{}">{}</time>', value.isoformat(), full, text)
+    return SafeString(f'<time datetime="{value.isoformat()}" title="{full}">{text}</time>')
 
 
 @register.filter
@@ -169,7 +168,7 @@ def short(value: UUID | str) -> str:
 @register.filter
 def as_id(value: UUID | str) -> SafeString:
     """Write an id by its two ends, in print whole."""
-    return format_html('<code title="{}">{}</code>', value, short(value))
+    return SafeString(f'<code title="{escape(str(value))}">{escape(short(value))}</code>')
 
 
 @register.filter

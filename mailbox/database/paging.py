@@ -72,16 +72,17 @@ def keyset(
     name: str,
     at_once: int = AT_ONCE,
     budget: int = BUDGET,
+    weigh: Callable[[Row], int] = weight.of,
 ) -> Page[Row]:
     """Return the page of ``found`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
 
-    A field that ``is_unique`` orders alone. One query reads ``at_once`` rows. Raises `InvalidRequestError` for a cursor
-    of another list.
+    A field that ``is_unique`` orders alone. One query reads ``at_once`` rows. ``weigh`` returns the bytes of a row.
+    Raises `InvalidRequestError` for a cursor of another list.
     """
     position = after(cursor, name, (kind,) if is_unique else (kind, int))
     order = (field,) if is_unique else (field, "pk")
     rows = in_turn(found, order, position, newest_first=newest_first, most=limit + 1, at_once=at_once)
-    return page(rows, limit, name, budget=budget)
+    return page(rows, limit, name, budget=budget, weigh=weigh)
 
 
 def newest(found: QuerySet[Row], *, limit: int, cursor: str | None, name: str) -> Page[Row]:
