@@ -15,7 +15,7 @@ from mailbox.inspection import search
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.words.kinds import Kind
 
-SAMPLE = 2_000  # rows that are counted, the newest
+SAMPLE = 1_000  # rows that are counted, the newest
 CHIPS, BARS = 6, 60
 WIDTH, HEIGHT = 720, 56
 NO_CHECKS = f"-kind:{Kind.CAPABILITY_CHECK}"

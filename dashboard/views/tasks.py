@@ -3,8 +3,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from dashboard.base.list_page import ListPage
+from dashboard.figures import thresholds
+from dashboard.figures.thresholds import Count
 from mailbox.database.paging import Page
-from mailbox.inspection import search
+from mailbox.inspection import leases, search
 from mailbox.models import Task
 from mailbox.models.task_queries import TaskQuerySet
 
@@ -43,6 +45,14 @@ class TaskList(ListPage):
 
     def exported(self, found: TaskQuerySet) -> TaskQuerySet:
         return found.with_error()
+
+    def total(self, found: TaskQuerySet, page: Page[Any]) -> Count:
+        """Return the number of all tasks. Every task in flight has one live lease, and these are counted sooner."""
+        if self.query == search.term(self.tab, "in_flight"):
+            return thresholds.counted(leases.live(self.now))
+        if self.query == search.term(self.tab, "stale"):
+            return thresholds.counted(leases.live(self.now, self.at.stale_after))
+        return super().total(found, page)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import connection
+from django.db.models import BigAutoField, Lookup
 from django.utils.dateparse import parse_datetime
 
 # The query of the parameter ``ids``, by the vendor of the database.
@@ -20,6 +21,22 @@ def given(ids: Sequence[int] | Sequence[UUID]) -> Any:
     if connection.vendor == "sqlite":
         return json.dumps([one.hex if isinstance(one, UUID) else one for one in ids])
     return list(ids)
+
+
+@BigAutoField.register_lookup
+class Among(Lookup):  # type: ignore[type-arg]
+    """The lookup ``pk__among``: like ``in`` for a list of keys, but with one parameter for thousands of them."""
+
+    lookup_name = "among"
+    prepare_rhs = False
+
+    def as_sql(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        sql, values = self.process_lhs(compiler, connection)
+        return f"{sql} = ANY(%s)", [*values, list(self.rhs)]
+
+    def as_sqlite(self, compiler: Any, connection: Any) -> tuple[str, list[Any]]:
+        sql, values = self.process_lhs(compiler, connection)
+        return f"{sql} IN (SELECT value FROM json_each(%s))", [*values, json.dumps(list(self.rhs))]  # noqa: S608 (ours)
 
 
 def moment(stored: Any) -> datetime:

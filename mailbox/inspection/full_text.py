@@ -13,7 +13,7 @@ from django.db import connection
 
 from mailbox.words.errors import InvalidRequestError
 
-COUNTED_TO = 2_000  # rows that a search counts
+COUNTED_TO = 1_000  # rows that a search counts
 MOST = COUNTED_TO + 1  # rows that a search finds, the newest: PostgreSQL reads the text of each for a common word
 _TOKEN = re.compile(r"[^\W_]+")
 _POSTGRESQL = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
@@ -35,6 +36,11 @@ def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
     held = Lease.objects.live().of_holder(agent)
     oldest = held.order_by("leased_at", "pk").values("pk")[:most]  # alone, so that the index of holders is used
     return list(Lease.objects.filter(pk__in=oldest).with_task_opening().oldest_first())
+
+
+def live(now: datetime, stale_after: timedelta | None = None) -> LeaseQuerySet:
+    """Return the live leases as an unordered queryset: all, or those at least ``stale_after`` old."""
+    return Lease.objects.live() if stale_after is None else Lease.objects.stale(now, stale_after)
 
 
 def named(ids: Collection[UUID]) -> LeaseQuerySet:

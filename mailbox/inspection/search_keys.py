@@ -171,14 +171,14 @@ def _task_text(field: str) -> Reading:
     """Read words of the task's intent or its error."""
 
     def read(value: str, _: Moment) -> Q:
-        return Q(**{f"{field}__in": full_text.tasks(value)})
+        return Q(**{f"{field}__among": full_text.tasks(value)})
 
     return read
 
 
 def _event_text(value: str, _: Moment) -> Q:
     """Read words of a reason in the journal."""
-    return Q(pk__in=full_text.events(value))
+    return Q(pk__among=full_text.events(value))
 
 
 TASK_KEYS: Mapping[str, Reading] = {
@@ -239,7 +239,7 @@ RESULT_KEYS: Mapping[str, Reading] = {
     "posted": _posted,
     "age": since("posted_at", "last_result"),
     "task": uuid("task__uuid"),
-    TEXT: _task_text("task"),
+    TEXT: _task_text("task__pk"),
 }
 AGENT_KEYS: Mapping[str, Reading] = {
     "state": _agent_state,

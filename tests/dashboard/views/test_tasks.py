@@ -3,12 +3,15 @@ from __future__ import annotations
 import csv
 import json
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
+from django.utils import timezone
 
 from dashboard.base.list_page import ROWS
 from mailbox.inspection import full_text
+from mailbox.models import Lease
 from mailbox.verbs.life import results
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, talking
@@ -222,6 +225,19 @@ def test_the_next_link_promises_at_most_one_page_of_rows(vic, alice, bob):
 
     assert len(rest.context["page"].items) == 3
     assert "Next" not in rest.text
+
+
+@pytest.mark.parametrize(("state", "count"), [("in_flight", 2), ("stale", 1), ("queued", 1)])
+def test_the_list_counts_the_tasks_of_a_state(vic, alice, bob, state, count):
+    factories.leased_task(alice, bob)
+    old = factories.leased_task(alice, bob)
+    factories.sent_task(alice, bob)
+    Lease.objects.filter(pk=old.pk).update(leased_at=timezone.now() - timedelta(hours=1))
+
+    page = vic.get(f"/ops/tasks/?state={state}")
+
+    assert page.context["total"].value == len(page.context["page"].items) == count
+    assert vic.get(f"/ops/tasks/?state={state}&q=to:alice@local").context["total"].value == 0
 
 
 def test_the_list_says_when_words_have_more_rows_than_a_search_finds(vic, alice, bob, monkeypatch):
