@@ -19,6 +19,7 @@ from mailbox.verbs.upkeep import rollups
 from mailbox.words.ids import IdPattern
 from tests.mailbox.verbs.test_query_plans import plan_of
 from tests.support import factories
+from tests.support.queries import analyze
 
 pytestmark = pytest.mark.django_db
 
@@ -35,8 +36,7 @@ def at(django_db_setup, django_db_blocker):
         now = timezone.now()
         _fill(now)
         rollups.roll(now)
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+        analyze()
         yield Moment(now=now, stale_after=5 * MINUTE)
         transaction.set_rollback(True)
 

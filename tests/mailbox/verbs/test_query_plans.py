@@ -20,6 +20,7 @@ from mailbox.models.result import ResultQuerySet
 from mailbox.verbs.hot import postgresql
 from mailbox.verbs.upkeep import compaction
 from tests.support import factories
+from tests.support.queries import analyze
 
 pytestmark = pytest.mark.django_db
 
@@ -98,8 +99,7 @@ def _crowd() -> Crowd:
         )
         for task in tasks
     )
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyze()
     return Crowd(agents[0], agents[1], tasks)
 
 

@@ -6,7 +6,6 @@ from datetime import timedelta
 from uuid import uuid4
 
 import pytest
-from django.db import connection
 from django.utils import timezone
 
 from agentcards import official_agents
@@ -15,6 +14,7 @@ from mailbox.models import Task
 from tests.mailbox.verbs.test_query_counts import COUNTED, SAVEPOINT
 from tests.mailbox.verbs.test_query_plans import plan_of
 from tests.support import factories
+from tests.support.queries import analyze
 
 pytestmark = pytest.mark.django_db
 
@@ -85,8 +85,7 @@ def crowd(alice, bob):
         )
         for number, (sender, recipient) in enumerate(pairs)
     )
-    with connection.cursor() as cursor:
-        cursor.execute("ANALYZE")
+    analyze()
 
 
 @pytest.mark.usefixtures("crowd")

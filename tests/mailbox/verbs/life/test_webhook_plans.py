@@ -17,6 +17,7 @@ from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.verbs.life.webhooks import Telling
 from tests.mailbox.verbs.test_query_counts import SAVEPOINT
 from tests.support import factories
+from tests.support.queries import analyze
 
 pytestmark = pytest.mark.django_db
 
@@ -33,8 +34,7 @@ def crowd(django_db_setup, django_db_blocker):
     """Many webhooks of tasks among some agents. Nearly all of them are done."""
     with django_db_blocker.unblock(), transaction.atomic():
         _fill()
-        with connection.cursor() as cursor:
-            cursor.execute("ANALYZE")
+        analyze()
         yield
         transaction.set_rollback(True)
 
