@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import cached_property
 from typing import Any
 
 from agentcards import remote_states
@@ -53,7 +54,7 @@ class Trend:
         return 100 * self.last.error / self.last.results if self.last.results else None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class AgentRow:
     """An agent with its results of the last hour, and of the last two hours as small bars."""
 
@@ -70,7 +71,7 @@ class AgentRow:
         counts = [bucket.sum.results for bucket in self.buckets]
         return plots.bars(counts, [0] * len(counts), Axis(ticks=[0, max(1, *counts)]))
 
-    @property
+    @cached_property
     def results(self) -> int:
         """The number of results that the bars stand for."""
         return sum(bucket.sum.results for bucket in self.buckets)
@@ -79,7 +80,7 @@ class AgentRow:
     def bar_width(self) -> int:
         return plots.bar_width(len(self.buckets))
 
-    @property
+    @cached_property
     def peak(self) -> int:
         """The results of the highest bar."""
         return max(bucket.sum.results for bucket in self.buckets)

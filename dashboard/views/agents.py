@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from agentcards import remote_states
-from dashboard.base.list_page import ROWS, ListPage
+from dashboard.base.list_page import ROWS, ListPage, no_bytes
 from dashboard.figures import thresholds
 from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.thresholds import Count
@@ -71,7 +71,8 @@ class AgentList(ListPage):
         start = 0 if position is None else position[0] + 1
         wanted = pks[start : start + ROWS + 1]
         rows = backlogs.standing_of(wanted, thresholds.limits(self.now))
-        return paging.page(((rows[pk], (start + place,)) for place, pk in enumerate(wanted) if pk in rows), ROWS, name)
+        found_rows = ((rows[pk], (start + place,)) for place, pk in enumerate(wanted) if pk in rows)
+        return paging.page(found_rows, ROWS, name, weigh=no_bytes)
 
     def _sorted(self, found: AgentQuerySet) -> Sequence[int] | None:
         trouble = agent_order.Trouble(

@@ -40,10 +40,12 @@ def check(agent: Agent, display: str, now: datetime) -> None:
 def conflicts(now: datetime) -> list[str]:
     """Return the message of each conflict that `check` raises for an agent of `OWN_AGENTS`."""
     found = []
-    for display in OWN_AGENTS:
-        agent = Agent.objects.spelled_like(display)
+    agents = {display: agent for display in OWN_AGENTS if (agent := Agent.objects.spelled_like(display))}
+    of_programs = Agent.objects.filter(has_credential(now, OuterRef("pk")), pk__in=[one.pk for one in agents.values()])
+    suspects = set(of_programs.values_list("pk", flat=True))
+    for display, agent in agents.items():
         try:
-            if agent is not None:
+            if agent.display != display or agent.pk in suspects:
                 check(agent, display, now)
         except AgentConflictError as conflict:
             found.append(conflict.message)

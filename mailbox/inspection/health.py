@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from typing import TypeVar
 
@@ -255,9 +255,13 @@ def _versions() -> dict[str, str]:
         "Python": platform.python_version(),
         "Django": django.get_version(),
         "Database": _attempt("version", vitals.version) or "unknown",
-        "django-q2": version("django-q2"),
-        "granian": version("granian"),
+        **{name: _installed(name) for name in ("django-q2", "granian")},
     }
+
+
+@cache
+def _installed(package: str) -> str:
+    return version(package)
 
 
 def _changed() -> Iterator[Changed]:

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
+from django.db.models import CharField, IntegerField
+
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
 from mailbox.models import SavedView
 
 
 def of_page(person: int, page: str, *, most: int) -> list[SavedView]:
     """Return the views of a page that the person may open, own views first; ``person`` is the key of a person."""
-    found = SavedView.objects.visible_to(person).filter(page=page).by_name()
+    found: list[SavedView] = _of_page().rows(person=person, page=page)
     return sorted(found, key=lambda view: view.person_id != person)[:most]
+
+
+@compiled.once
+def _of_page() -> Any:
+    found = SavedView.objects.visible_to(Given("person", IntegerField()))
+    return found.filter(page=Given("page", CharField())).by_name()
 
 
 def visible_to(person: int) -> list[SavedView]:

@@ -6,11 +6,12 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
+from mailbox.database.compiled import Given
 from mailbox.database.managers import managed_by
 
 
 class SavedViewQuerySet(models.QuerySet["SavedView"]):
-    def visible_to(self, person: int) -> SavedViewQuerySet:
+    def visible_to(self, person: int | Given) -> SavedViewQuerySet:
         """Narrow to the person's own views and those that others share; ``person`` is the key of a person."""
         return self.filter(Q(person=person) | Q(is_shared=True))
 
