@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
-from django.db.models import Count, Max
+from django.db.models import BigIntegerField, Count, Max
 
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
 from mailbox.models import Agent, Lease, Task
 
+AGENT = Given("agent", BigIntegerField())
 AMONG = 500  # the agent's newest tasks that are looked at, of those it sent and of those it received
 
 
@@ -34,21 +38,31 @@ class Counterpart:
 
 def next_queued(agent: Agent, *, most: int) -> Sequence[Task]:
     """Return the ``most`` tasks that the agent leases next, in their order, with ``opening``."""
-    found = Task.objects.leasable().filter(recipient=agent).with_parties().with_opening()
-    return list(found.order_by("queued_at", "pk")[:most])
+    return _next_queued(most).rows(agent=agent.pk)
 
 
 def counterparts(agent: Agent, *, most: int) -> Sequence[Counterpart]:
     """Return the ``most`` agents with the latest tasks to or from this agent, among its newest tasks."""
     found: dict[str, Counterpart] = {}
     for mine, other in (("recipient", "sender"), ("sender", "recipient")):
-        newest = Task.objects.filter(**{mine: agent}).order_by("-pk").values("pk")[:AMONG]
-        rows = Task.objects.filter(pk__in=newest).values_list(f"{other}__display").order_by()
-        for display, count, last_at in rows.annotate(count=Count("pk"), last_at=Max("sent_at")):
+        for display, count, last_at in _others(mine, other, AMONG).rows(agent=agent.pk):
             numbers = {"sent" if other == "sender" else "received": count}
             one = Counterpart(display=display, last_at=last_at, **numbers)
             found[display] = found[display].joined(one) if display in found else one
     return sorted(found.values(), key=lambda one: one.last_at, reverse=True)[:most]
+
+
+@compiled.once
+def _next_queued(most: int) -> Any:
+    found = Task.objects.leasable().filter(recipient=AGENT).with_parties().with_opening()
+    return found.order_by("queued_at", "pk")[:most]
+
+
+@compiled.once
+def _others(mine: str, other: str, among: int) -> Any:
+    newest = Task.objects.filter(**{mine: AGENT}).order_by("-pk").values("pk")[:among]
+    rows = Task.objects.filter(pk__in=newest).values_list(f"{other}__display").order_by()
+    return rows.annotate(count=Count("pk"), last_at=Max("sent_at"))
 
 
 def last_leased_at(agent: Agent) -> datetime | None:

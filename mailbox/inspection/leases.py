@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import BigIntegerField
+
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 
@@ -33,9 +37,14 @@ def attempts_at(task: Task, *, most: int) -> Sequence[Lease]:
 
 def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
     """Return the ``most`` oldest live leases of the agent, oldest first, with the openings of their tasks."""
-    held = Lease.objects.live().of_holder(agent)
+    return _oldest_held(most).rows(holder=agent.pk)
+
+
+@compiled.once
+def _oldest_held(most: int) -> LeaseQuerySet:
+    held = Lease.objects.live().filter(holder=Given("holder", BigIntegerField()))
     oldest = held.order_by("leased_at", "pk").values("pk")[:most]  # alone, so that the index of holders is used
-    return list(Lease.objects.filter(pk__in=oldest).with_task_opening().oldest_first())
+    return Lease.objects.filter(pk__in=oldest).with_task_opening().oldest_first()
 
 
 def live(now: datetime, stale_after: timedelta | None = None) -> LeaseQuerySet:

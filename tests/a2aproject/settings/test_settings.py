@@ -116,7 +116,7 @@ def test_postgresql_commits_synchronously_and_bounds_every_wait(read):
     assert (database["HOST"], database["PORT"], database["NAME"]) == ("db.example", 5433, "hub")
     assert "-c synchronous_commit=on" in database["OPTIONS"]["options"]
     assert "-c statement_timeout=30000" in database["OPTIONS"]["options"]
-    assert "-c max_parallel_workers_per_gather=0 -c jit=off" in database["OPTIONS"]["options"]
+    assert "-c random_page_cost=1.1 -c max_parallel_workers_per_gather=0 -c jit=off" in database["OPTIONS"]["options"]
     assert database["OPTIONS"]["options"].endswith("-c lock_timeout=5")
     assert "pool" not in database["OPTIONS"]
 
