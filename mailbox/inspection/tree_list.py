@@ -15,7 +15,7 @@ from mailbox.inspection import roots
 from mailbox.models import Lease, Task
 from mailbox.models.rollup import during
 
-WALKED = 2_000  # children of one walk
+WALKED = 1_000  # children of one walk
 MOST_TASKS = 2_000  # tasks below the roots of one step
 STEPS = 4  # of one page; a page with few matches leads on from there
 
