@@ -98,7 +98,8 @@ class AgentDetailPage(Act[Agent]):
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
         listed = [[one.pk for one in shown[name]] for name in ("held", "errors", "waiting")]
-        return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, shown["charts"], listed))
+        drawn = shown["charts"], shown["totals"], shown["links"]
+        return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, drawn, listed))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
         """Return the context that is not live: the agent's keys, counterparts and peers, and the form."""

@@ -57,6 +57,6 @@ class Overview(DashboardView):
         rows = [row.version for row in context["rows"]]
         since = (found.waits_since, found.asks_since, found.owed_since)
         now = (found.ages, found.stale_safe, found.queued, found.interrupted, found.pending, since)
-        then = context["charts"]
+        then = context["charts"], context["totals"], context["links"]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]

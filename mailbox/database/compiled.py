@@ -74,6 +74,7 @@ class Compiled:
         self._query = built if isinstance(built, Query) else built.query
         self._compiler = self._query.get_compiler(using=DEFAULT_DB_ALIAS)
         self._sql, self._values = self._compiler.as_sql()
+        self._compiler.connection = None  # each run takes that of its thread
 
     def rows(self, **values: Any) -> list[Any]:
         """Run the query with these values of its `Given`; return what its queryset returns, or tuples."""

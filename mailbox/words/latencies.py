@@ -26,7 +26,7 @@ class Latencies:
     def of(cls, texts: Iterable[str]) -> Self:
         """Read the texts of `as_text` and add them up, faster than one by one."""
         counts: dict[str, int] = {}
-        for one in json.loads(f"[{','.join(texts)}]"):
+        for one in json.loads(f"[{','.join(text or '{}' for text in texts)}]"):
             for bucket, count in one.items():
                 counts[bucket] = counts.get(bucket, 0) + count
         found = cls()

@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 from html import unescape
 
 import pytest
+import time_machine
+from django.utils import timezone
 
 from dashboard.figures import charts
 from dashboard.figures.charts import HOUR
 from mailbox.inspection.series import Point
-from mailbox.models import Task
+from mailbox.models import RollUp, Task
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
@@ -201,3 +203,18 @@ def test_the_link_to_a_table_changes_a_page_that_is_already_shown(ana):
     answer = ana.get("/ops/?table=ages", headers={"HX-Request": "true", "X-Seen": shown})
 
     assert answer.status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("place", ["/ops/?range=24h", "/ops/agents/bob@local/?range=24h", "/ops/charts/?range=24h"])
+def test_one_more_result_among_thousands_is_sent_to_a_live_page(ana, bob, place):
+    with time_machine.travel("2026-06-01T12:00:30Z", tick=False):
+        minute = timezone.now().replace(second=0) - timedelta(hours=3)  # the tiles show the last hour alone
+        for agent in (None, factories.row_of(bob)):
+            RollUp.objects.create(agent=agent, minute=minute, ok=5_000, last_result=0)
+        version = ana.get(place, headers={"HX-Request": "true"}).context["version"]
+        look = {"HX-Request": "true", "X-Seen": version}
+
+        assert ana.get(place, headers=look).status_code == 204
+        RollUp.objects.update(ok=5_001)
+        assert ana.get(place, headers=look).status_code == 200

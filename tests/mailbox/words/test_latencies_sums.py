@@ -27,3 +27,15 @@ def test_the_sum_is_at_most_ten_percent_off():
 
     assert noted(*durations).sum().total_seconds() == pytest.approx(sum(durations) / 1000, rel=0.1)
     assert noted().sum() == timedelta(0)
+
+
+def test_many_texts_are_added_up_as_one_by_one():
+    parts = [noted(0, 3, 3), noted(), noted(3, 900, 5000)]
+    one_by_one = Latencies()
+    for part in parts:
+        one_by_one += part
+
+    together = Latencies.of(["", *(part.as_text() for part in parts)])
+
+    assert together.as_text() == one_by_one.as_text()
+    assert Latencies.of([]).as_text() == "{}"
