@@ -80,7 +80,7 @@ def _cells(row: permissions.Capabilities) -> tuple[Any, list[Any]]:
     return row.agent, cells
 
 
-def _roles() -> list[tuple[str, list[bool]]]:
-    """Return each action of people with the roles that hold it, in the order of `Role`."""
+def _roles() -> list[tuple[str, list[tuple[str, bool]]]]:
+    """Return each action of people with all roles, in the order of `Role`, and whether the role holds it."""
     every = sorted({action for held in ROLE_ACTIONS.values() for action in held})
-    return [(action, [action in ROLE_ACTIONS[role] for role in Role]) for action in every]
+    return [(action, [(role.value, action in ROLE_ACTIONS[role]) for role in Role]) for action in every]

@@ -47,6 +47,18 @@ def test_a_narrow_window_shows_lists_as_cards_below_a_header_of_two_rows(browse)
     assert title.bounding_box()["width"] > row.bounding_box()["width"] * 0.9
 
 
+@pytest.mark.parametrize("path", ["", "health/", "scheduler/", "access/?show=people", "agents/hotels@local/"])
+def test_tables_beside_lists_are_cards_in_a_narrow_window(browse, path):
+    hub.on_fire()
+    page = browse("ana", width=390)
+
+    page.goto(f"/ops/{path}")
+
+    assert page.locator(".scroll > table > [data-cards]").count()
+    assert page.evaluate(CLIPPED.replace("[data-list]", "[data-cards]")) == []
+    assert page.evaluate("getComputedStyle(document.querySelector('[data-cards] > tr')).display") == "flex"
+
+
 def test_the_cells_of_cards_are_labelled_without_scripts(browse):
     hub.on_fire()
     page = browse("ana", width=390, scripts=False)
