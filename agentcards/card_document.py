@@ -114,7 +114,12 @@ def build_agent_card_for_agent(agent: Agent, base_url: str | None = None) -> Car
 
     If ``base_url`` is None, the URLs in the card start with ``PUBLIC_URL``.
     """
-    profile = AgentProfile.of(agent)
+    return build_agent_card_for_profile(AgentProfile.of(agent), base_url)
+
+
+def build_agent_card_for_profile(profile: AgentProfile, base_url: str | None = None) -> CardDocument:
+    """Return the card of the agent with this profile, as `build_agent_card_for_agent` does."""
+    agent = profile.agent
     url = f"{_base(base_url)}/api/agents/{agent.display}"
     invoked: CardProtocol = {
         "protocol": "HTTP",

@@ -77,10 +77,13 @@ def page(
     now: datetime,
     status: int = 200,
 ) -> HttpResponse:
-    """Render a page with its frame. For a part, ``name.html#part``, render the part alone."""
+    """Render a page with its frame. For a part, ``name.html#part``, render the part alone.
+
+    ``attention`` in the context are the counts of the navigation; without it, the frame reads them.
+    """
     frame = {**look(request), "caller": caller, "now": now, "table": request.GET.get("table")}
     if "#" not in template:
-        attention = NavCounts.read(now)
+        attention: NavCounts = context.get("attention") or NavCounts.read(now)
         frame["has_first_password"] = isinstance(request.user, User) and own_password.is_first(request.user)
         frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
     return render(request, template, {**frame, **context}, status=status)

@@ -148,7 +148,7 @@ class DashboardView(View):
             response = HttpResponse(status=204)
         else:
             response = self.page(f"{template}#{part}", {**context, "version": version})
-        attention = NavCounts.read(self.now)
+        attention: NavCounts = context.get("attention") or NavCounts.read(self.now)
         response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
         return response
 

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Self
 
 from dashboard.figures import thresholds
+from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from mailbox.inspection import standing
 
@@ -26,6 +27,12 @@ class NavCounts:
         found = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
         stale, pending, paused, given_up = map(Count, found)
         return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
+
+    @classmethod
+    def of(cls, standing: OverviewFigures) -> Self:
+        """Take the counts from the figures of the overview, which has read them."""
+        stale = Count(min(standing.stale, COUNTED_TO + 1))
+        return cls(stale=stale, pending=standing.pending, paused=standing.paused_in_all, given_up=standing.given_up)
 
     @property
     def notes(self) -> dict[str, str]:

@@ -31,6 +31,7 @@ class OverviewFigures:
     unserved: Count
     failing: Count  # callbacks that are tried again and again
     paused: Count  # with tasks waiting
+    paused_in_all: Count
     waits_since: datetime | None
     asks_since: datetime | None
     owed_since: datetime | None
@@ -60,6 +61,7 @@ class OverviewFigures:
             unserved=Count(found.unserved),
             failing=Count(found.failing),
             paused=Count(found.paused_with_work),
+            paused_in_all=Count(found.paused),
             waits_since=found.waits_since,
             asks_since=found.asks_since,
             owed_since=found.owed_since,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
@@ -26,6 +26,8 @@ _STEPS = {
     timedelta(minutes=20): "20 min",
     timedelta(hours=2): "2 h",
 }
+ALL = ("work", "queue", "wait", "run")  # the charts
+BESIDE = ("work", "queue", "run")  # those beside other figures, in the order of `throughput.html`
 TOGETHER = 6  # slots that one link of a live page stands for; it divides the slots of every range
 
 
@@ -110,8 +112,13 @@ class Totals:
         return cls(**sums, peak=max(slot.results for slot in slots))
 
 
-def context(asked: str | None, now: datetime, party: int | None = None) -> dict[str, Any]:
-    """Return the context of the charts of an agent, by primary key, None for the hub, over the range of this name."""
+def context(
+    asked: str | None, now: datetime, party: int | None = None, *, names: Sequence[str] = ALL
+) -> dict[str, Any]:
+    """Return the context of the charts of an agent, by primary key, None for the hub, over the range of this name.
+
+    ``names`` are the charts that the page draws, in their order.
+    """
     scale = range_named(asked)
     slots = history.read(Span(start=scale.start(now), step=scale.step, slots=scale.bars), party)
     return {
@@ -121,16 +128,11 @@ def context(asked: str | None, now: datetime, party: int | None = None) -> dict[
         "ends": slots[-1].end,
         "posted": charts.posted(slots[0].start),
         "totals": Totals.of(slots),
-        "charts": drawn(slots, scale),
+        "charts": [_CHARTS[name](slots, scale) for name in names],
         "links": _hits(_merged(slots), _work_words),
         "times": plots.time_ticks(slots[0].start, slots[-1].end, timezone.get_current_timezone()),
         "counted": series.COUNTED,
     }
-
-
-def drawn(slots: Sequence[Slot], scale: Range) -> list[Chart]:
-    """Return the four charts of these slots."""
-    return [_work(slots, scale), _queue(slots), *_latencies(slots)]
 
 
 def _work(slots: Sequence[Slot], scale: Range) -> Chart:
@@ -148,7 +150,7 @@ def _work(slots: Sequence[Slot], scale: Range) -> Chart:
     return _chart("work", title, axis, layers, slots, most, _work_words)
 
 
-def _queue(slots: Sequence[Slot]) -> Chart:
+def _queue(slots: Sequence[Slot], scale: Range) -> Chart:
     columns = {name: [getattr(slot, name) for slot in slots] for name in ("queued", "leased", "stale")}
     axis = plots.axis([value for values in columns.values() for value in values])
     layers = [
@@ -160,18 +162,18 @@ def _queue(slots: Sequence[Slot]) -> Chart:
     return _chart("queue", "Queue and leases", axis, layers, slots, most, _queue_words)
 
 
-def _latencies(slots: Sequence[Slot]) -> list[Chart]:
-    found = []
-    for name, title in (("wait", "Wait in queue"), ("run", "Run time")):
+def _latency(name: str, title: str) -> Callable[[Sequence[Slot], Range], Chart]:
+    def drawn(slots: Sequence[Slot], scale: Range) -> Chart:
         p50, p95 = ([_seconds(getattr(slot, f"{name}_{share}")) for slot in slots] for share in ("p50", "p95"))
         axis = plots.axis(p95, whole=False)
         layers = [
             Layer(kind="p95", label="p95", path=plots.line(p95, axis)),
             Layer(kind="p50", label="p50", path=plots.line(p50, axis)),
         ]
-        words = _latency_words(name)
-        found.append(_chart(name, title, axis, layers, slots, [value or 0 for value in p95], words, write=_duration))
-    return found
+        most = [value or 0 for value in p95]
+        return _chart(name, title, axis, layers, slots, most, _latency_words(name), write=_duration)
+
+    return drawn
 
 
 def _chart(
@@ -245,3 +247,11 @@ def _duration(seconds: float) -> str:
     if seconds < 1:
         return f"{max(1, round(seconds * 1000))} ms"
     return f"{seconds:.3g} s" if seconds < 60 else times.write(timedelta(seconds=round(seconds)))
+
+
+_CHARTS: Mapping[str, Callable[[Sequence[Slot], Range], Chart]] = {
+    "work": _work,
+    "queue": _queue,
+    "wait": _latency("wait", "Wait in queue"),
+    "run": _latency("run", "Run time"),
+}

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 
 from agentcards import card_signing, official_card, registry
 from agentcards.card_checks import checks_of
-from agentcards.card_document import build_agent_card_for_agent
+from agentcards.card_document import build_agent_card_for_profile
 from agentcards.models import AgentProfile
 from dashboard.base.act import Act
 from dashboard.base.htmx import HtmxRequest
@@ -86,7 +86,7 @@ class AgentDetailPage(Act[Agent]):
             "is_late": figures.is_late(self.now),
             "figures": figures,
             "among": f"q=to:{agent.display}&",
-            **time_charts.context(self.request.GET.get("range"), self.now, agent.pk),
+            **time_charts.context(self.request.GET.get("range"), self.now, agent.pk, names=time_charts.BESIDE),
         }
         if row.remote:
             shown |= {
@@ -149,7 +149,7 @@ def _official(profile: AgentProfile) -> dict[str, Any]:
 
 def _card(agent: Agent) -> dict[str, Any]:
     profile = AgentProfile.of(agent)
-    card, jobs = build_agent_card_for_agent(agent), registry.jobs_of(agent, most=JOBS_SHOWN)
+    card, jobs = build_agent_card_for_profile(profile), registry.jobs_of(agent, most=JOBS_SHOWN)
     checks = checks_of(profile, card, jobs)
     return {
         "card": json.dumps(card, indent=2, ensure_ascii=False),

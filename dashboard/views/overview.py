@@ -8,6 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from dashboard.base.page import DashboardView
 from dashboard.figures import charts, decisions, thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
+from dashboard.figures.nav_counts import NavCounts
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.trends import Trend, rows_of
 from dashboard.wording.journal import in_words
@@ -39,11 +40,12 @@ class Overview(DashboardView):
         context = {
             "stale_after": stale_after,
             "standing": standing,
+            "attention": NavCounts.of(standing),
             "findings": decisions.find(standing, figures, self.now, busiest=busiest),
             "trend": Trend.of(figures, self.now),
             "figures": figures,
             "is_late": figures.is_late(self.now),
-            **time_charts.context(request.GET.get("range"), self.now),
+            **time_charts.context(request.GET.get("range"), self.now, names=time_charts.BESIDE),
             "histogram": histogram,
             "histogram_width": 6 + 60 * len(histogram),
             "rows": rows_of(agents, figures, self.now),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -32,7 +31,8 @@ MARKED = (Kind.REPAIR_APPLIED, Kind.AGENT_PAUSED, Kind.AGENT_RESUMED)
 class Slot:
     """The work from ``start`` until before ``end``.
 
-    ``queued``, ``leased`` and ``stale`` are the greatest numbers counted in that time, None if none was counted.
+    ``queued``, ``leased`` and ``stale`` are the greatest numbers counted in that time, None if none was counted. The
+    texts are those of `Latencies`, which are read on request.
     """
 
     start: datetime
@@ -44,8 +44,8 @@ class Slot:
     queued: int | None = None
     leased: int | None = None
     stale: int | None = None
-    waits: Latencies = field(default_factory=Latencies)
-    runs: Latencies = field(default_factory=Latencies)
+    wait_texts: list[str] = field(default_factory=list)
+    run_texts: list[str] = field(default_factory=list)
 
     @property
     def results(self) -> int:
@@ -54,7 +54,16 @@ class Slot:
     @property
     def is_known(self) -> bool:
         """Whether anything happened in it or was counted in it."""
-        return bool(self.arrivals or self.results or self.queued or self.leased or len(self.waits) or len(self.runs))
+        has_latencies = any(text != "{}" for text in (*self.wait_texts, *self.run_texts))
+        return bool(self.arrivals or self.results or self.queued or self.leased or has_latencies)
+
+    @cached_property
+    def waits(self) -> Latencies:
+        return Latencies.of(self.wait_texts)
+
+    @cached_property
+    def runs(self) -> Latencies:
+        return Latencies.of(self.run_texts)
 
     @cached_property
     def wait_p50(self) -> timedelta | None:
@@ -96,7 +105,10 @@ def read(span: Span, party: int | None = None) -> list[Slot]:
     values = {"start": span.start, "party": party}
     for minute, arrivals, ok, partial, error in _counts(*shape).rows(**values):
         _add(found, span, minute, arrivals=arrivals, ok=ok, partial=partial, error=error)
-    _latencies(found, span, _texts(*shape).rows(**values))
+    for minute, waits, runs in _texts(*shape).rows(**values):
+        if slot := _at(found, span, minute):
+            slot.wait_texts.append(waits)
+            slot.run_texts.append(runs)
     for minute, count in _live_arrivals(span.start, party):
         _add(found, span, minute, arrivals=count)
     for agent, _, _, minute, ok, partial, error, *_ in _live_results(COUNTED).rows(start=span.start):
@@ -156,16 +168,6 @@ def _texts(is_sampled: bool, is_of_hub: bool) -> Any:
         rolled = [one.filter(minute__minute__in=SAMPLED) for one in rolled]
     first, *parts = (one.values_list("minute", "waits", "runs") for one in rolled)
     return first.union(*parts, all=True)
-
-
-def _latencies(found: list[Slot], span: Span, rows: Iterable[tuple[datetime, str, str]]) -> None:
-    texts: defaultdict[int, tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
-    for minute, *pair in rows:
-        for kept, text in zip(texts[(minute - span.start) // span.step], pair, strict=True):
-            kept.append(text)
-    for place, slot in enumerate(found):
-        if place in texts:
-            slot.waits, slot.runs = map(Latencies.of, texts[place])
 
 
 def _live_arrivals(start: datetime, party: int | None) -> Iterable[tuple[datetime, int]]:

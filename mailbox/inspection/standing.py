@@ -46,6 +46,7 @@ class Standing(NamedTuple):
     quiet: int
     unserved: int
     failing: int
+    paused: int
     paused_with_work: int
     waits_since: datetime | None
     asks_since: datetime | None
@@ -120,6 +121,7 @@ def _standing(bands: tuple[tuple[timedelta, timedelta | None], ...], stale_after
         Counted.up_to(most, backlogs.quiet(GIVEN.quiet_before)),
         Counted.up_to(most, backlogs.unserved(GIVEN.late_before, GIVEN.quiet_before)),
         failing[0] + failing[1],
+        Counted.up_to(most, Agent.objects.paused()),
         Counted.up_to(most, backlogs.paused_with_work()),
         Subquery(backlogs.oldest_waiting()),
         Subquery(backlogs.oldest_asking()),
