@@ -105,7 +105,7 @@ def with_pace(agents: AgentQuerySet, since: Time) -> AgentQuerySet:
 
 
 def with_standing(agents: AgentQuerySet, limits: Limits) -> AgentQuerySet:
-    """Add the present state of the agents, as pages show it: all of the above but questions and the pace."""
+    """Add the state of the agents: backlog, oldest task, signs, and whether a queue is late or a lease stale."""
     known = with_signs(with_oldest(with_backlog(agents)), limits.quiet_before)
     return with_stale(with_unserved(known, limits.late_before), limits.stale_before)
 

@@ -127,6 +127,17 @@ def test_the_history_is_paged_and_can_be_downloaded(ana, auto_retry_on):
     assert rows[0]["requeued"] == 0
 
 
+def test_the_search_of_the_runs_stands_between_the_state_and_the_runs(ana, auto_retry_on):
+    jobs.retry_pass()
+
+    page = ana.get("/ops/scheduler/").text
+
+    state, limits, box, runs = (
+        page.index(text) for text in ('id="standing"', "<h2>Limits</h2>", 'class="filters"', 'aria-label="Runs"')
+    )
+    assert state < limits < box < runs
+
+
 def test_the_page_needs_few_queries_and_is_resent_only_if_changed(ana, auto_retry_on, django_assert_max_num_queries):
     jobs.retry_pass()
     with django_assert_max_num_queries(10):
