@@ -13,6 +13,8 @@ from django.db.models import BigIntegerField, DateTimeField, Expression, Field, 
 from django.db.models.sql import Query
 from django.db.models.sql.compiler import SQLCompiler
 
+from mailbox.database import listed
+
 Shape = ParamSpec("Shape")
 KEPT = 64  # compiled queries of each function
 
@@ -44,6 +46,13 @@ class Given(Expression):
         value = values[self.name]
         shifted = value + self.shift if self.shift else value
         return self.output_field.get_db_prep_value(shifted, connection=connection)
+
+
+class GivenList(Given):
+    """A list of ids or moments that each run of the query gives by this name, for the lookup ``among``."""
+
+    def of(self, values: Mapping[str, Any], connection: Any) -> Any:
+        return listed.given(values[self.name])
 
 
 Time = datetime | Given

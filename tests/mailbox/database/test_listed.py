@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from uuid import uuid4
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from mailbox.database.compiled import Compiled, GivenList
 from mailbox.models import Lease, Task
 from tests.support import factories
 
@@ -32,3 +35,21 @@ def test_rows_are_found_by_the_key_of_another(alice, bob):
 
     assert list(Lease.objects.filter(task__pk__among=[lease.task_id])) == [lease]
     assert list(Lease.objects.exclude(task__pk__among=[lease.task_id])) == [other]
+
+
+@pytest.mark.parametrize("field", ["pk", "uuid", "sent_at"])
+def test_rows_are_found_by_keys_ids_and_moments(alice, bob, field):
+    first, second, _ = (factories.sent_task(alice, bob) for _ in range(3))
+    wanted = [getattr(task, field) for task in (first, second)]
+    query = Compiled(Task.objects.filter(**{f"{field}__among": GivenList("wanted")}))
+
+    for found in (Task.objects.filter(**{f"{field}__among": wanted}), query.rows(wanted=wanted)):
+        assert set(found) == {first, second}
+    assert query.rows(wanted=wanted[:1]) == [first]
+    assert query.rows(wanted=[]) == []
+
+
+def test_an_unknown_id_is_among_none(alice, bob):
+    factories.sent_task(alice, bob)
+
+    assert not Task.objects.filter(uuid__among=[uuid4()]).exists()
