@@ -13,6 +13,8 @@ from django.conf import settings
 from typing_extensions import TypedDict
 
 from agentcards.models import AgentProfile, Tool
+from agentcards.models.tool import ToolQuerySet
+from mailbox.database import compiled
 from mailbox.models import Agent
 
 TASKS_SEND, MCP = "/a2a/tasks/send", "/mcp"
@@ -147,10 +149,15 @@ def tools_of(profile: AgentProfile) -> list[Tool]:
     Permissions for tools that are not registered are left out.
     """
     if profile.tool_permissions is None:
-        return list(Tool.objects.default().in_order())
+        return _default_tools().rows()
     permitted = list(dict.fromkeys(profile.tool_permissions))
     known = {tool.name: tool for tool in Tool.objects.filter(name__in=permitted)}
     return [known[name] for name in permitted if name in known]
+
+
+@compiled.once
+def _default_tools() -> ToolQuerySet:
+    return Tool.objects.default().in_order()
 
 
 def describe(profile: AgentProfile) -> str:

@@ -6,10 +6,15 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from django.db import IntegrityError
+from django.db.models import BigIntegerField
+from django.db.models.sql import Query
 
 from agentcards.models import AgentCard
 from agentcards.models.card import AgentCardQuerySet
 from agentcards.models.validation import LONGEST_NAME
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
+from mailbox.database.counted import Counted, together
 from mailbox.database.paging import Page, after, in_turn, page
 from mailbox.gate import audit, entries, quotas
 from mailbox.gate.callers import Caller
@@ -21,6 +26,7 @@ from mailbox.words.errors import MailboxError
 # Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
 MOST_CLASHES = 50
 MOST_BYTES = 65_536  # of one card
+AGENT = Given("agent", BigIntegerField())
 
 Decided = TypeVar("Decided")
 
@@ -165,12 +171,23 @@ class CardRegistry:
 
 def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:
     """Return the first ``most`` cards of this agent's jobs, in the order of registration."""
-    return list(AgentCard.objects.of_agent(agent)[:most])
+    return _first_jobs(most).rows(agent=agent.pk)
 
 
 def count_of(agent: Agent) -> int:
     """Return the number of cards of this agent's jobs."""
-    return AgentCard.objects.of_agent(agent).order_by().count()
+    ((number,),) = _job_count().rows(agent=agent.pk)
+    return int(number)
+
+
+@compiled.once
+def _first_jobs(most: int) -> AgentCardQuerySet:
+    return AgentCard.objects.filter(registered_by=AGENT).in_order()[:most]
+
+
+@compiled.once
+def _job_count() -> Query:
+    return together(Counted(AgentCard.objects.filter(registered_by=AGENT).values("pk")))
 
 
 def _take(agent: Agent) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import Count, Max
@@ -12,6 +13,8 @@ from django.db.models import Count, Max
 from agentcards.fields import UNREADABLE
 from agentcards.models import AgentProfile, RemoteCall, RemoteCard, RemoteOutage
 from agentcards.official_client import interfaces
+from mailbox.database import compiled
+from mailbox.database.compiled import GivenList
 from mailbox.models import Agent
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
@@ -53,13 +56,13 @@ class RemoteState:
 
 def unreachable() -> Sequence[int]:
     """Return the primary keys of the remote agents to which the hub could not connect."""
-    return list(RemoteOutage.objects.values_list("agent_id", flat=True))
+    return _unreachable().rows()
 
 
 def of_agents(agents: Sequence[Agent]) -> Mapping[int, RemoteState]:
     """Return the state of each of these agents that is remote, by primary key."""
     pks = [agent.pk for agent in agents]
-    profiles = list(AgentProfile.objects.remote().filter(agent__in=pks).only("agent_id", "remote_url", "card_url"))
+    profiles: list[AgentProfile] = _remote().rows(agents=pks)
     if not profiles:
         return {}
     outages = {row.agent_id: row for row in RemoteOutage.objects.filter(agent__in=pks)}
@@ -79,6 +82,17 @@ def of_agents(agents: Sequence[Agent]) -> Mapping[int, RemoteState]:
             card_url=_card_url(profile),
         )
     return found
+
+
+@compiled.once
+def _unreachable() -> Any:
+    return RemoteOutage.objects.values_list("agent_id", flat=True)
+
+
+@compiled.once
+def _remote() -> Any:
+    found = AgentProfile.objects.remote().filter(agent__pk__among=GivenList("agents"))
+    return found.only("agent_id", "remote_url", "card_url")
 
 
 def _shown(url: str) -> str:

@@ -22,6 +22,8 @@ from agentcards.models.validation import (
     validate_storable,
     validate_web_url,
 )
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 
@@ -125,7 +127,7 @@ class AgentProfile(models.Model):
     @classmethod
     def of(cls, agent: Agent) -> AgentProfile:
         """Return the agent's profile: an empty, unsaved profile if it has none."""
-        return cls.objects.filter(agent=agent).select_related("agent").first() or cls(agent=agent)
+        return next(iter(_of_agent().rows(agent=agent.pk)), None) or cls(agent=agent)
 
     def has(self, tool: Tool) -> bool:
         """Whether a registered tool is one of the agent's skills."""
@@ -134,3 +136,8 @@ class AgentProfile(models.Model):
     @property
     def shown_name(self) -> str:
         return self.name or self.agent.local
+
+
+@compiled.once
+def _of_agent() -> AgentProfileQuerySet:
+    return AgentProfile.objects.filter(agent=Given("agent", models.BigIntegerField())).select_related("agent")

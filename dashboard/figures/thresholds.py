@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.conf import settings
 from django.db.models import Model, QuerySet
 
-from mailbox.inspection import full_text
+from mailbox.inspection import full_text, troubles
 from mailbox.inspection.backlogs import QUIET_AFTER, Limits
 from mailbox.verbs.repairs.auto_retry import AutoRetry
 
@@ -45,14 +44,9 @@ def stale_after() -> timedelta:
     return AutoRetry.from_settings().policy.min_lease_age
 
 
-def late_before(now: datetime) -> datetime:
-    """Return the moment since which a queued task is late."""
-    return now - settings.A2A_ATTENTION_QUEUED
-
-
 def limits(now: datetime) -> Limits:
     """Return the moments since which an agent is quiet, a queued task late and a lease stale."""
-    return Limits(now - QUIET_AFTER, late_before(now), now - stale_after())
+    return Limits(now - QUIET_AFTER, troubles.late_before(now), now - stale_after())
 
 
 def grouped(number: int) -> str:

@@ -21,7 +21,7 @@ from dashboard.wording import delivery_problem as delivery_words
 from dashboard.wording.payload import Part
 from dashboard.wording.states import STATES
 from mailbox.database import descent
-from mailbox.inspection import search
+from mailbox.inspection import search, troubles
 from mailbox.inspection.backlogs import COUNTED_TO
 from mailbox.inspection.history import Slot
 from mailbox.words import redaction, times
@@ -52,7 +52,7 @@ def words_of(state: str) -> str:
 @register.filter
 def is_late(since: datetime | None, now: datetime) -> bool:
     """Whether a task that is queued since then waits for too long."""
-    return since is not None and since <= thresholds.late_before(now)
+    return since is not None and since <= troubles.late_before(now)
 
 
 @register.filter
@@ -115,8 +115,8 @@ def up_to(number: int) -> str:
 @register.simple_tag
 def axis(moment: datetime, scale: Range) -> str:
     """Write the left end of a chart: the time, and for a long chart the day."""
-    local = timezone.localtime(moment)
-    return f"{local:%H:%M}" if scale.span < timedelta(days=1) else f"{local:%Y-%m-%d %H:%M}"
+    local = timezone.localtime(moment).replace(tzinfo=None)
+    return local.isoformat(" ", "minutes") if scale.span >= timedelta(days=1) else f"{local:%H:%M}"
 
 
 @register.filter

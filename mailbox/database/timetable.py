@@ -6,11 +6,17 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
+from typing import Any
 
-from django.db.models import Q
+from django.db.models import CharField, Q
+from django.db.models.sql import Query
 from django.utils import timezone
 from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
+
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
+from mailbox.database.counted import Counted, together
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
 SWEEP_JOB = "mailbox.background.jobs.sweep_pass"
@@ -23,13 +29,24 @@ WAITING_COUNTED = 1000
 
 def next_run(func: str) -> datetime | None:
     """Return when the job with this dotted name is due, None if it is not planned."""
-    planned: datetime | None = Schedule.objects.filter(func=func).values_list("next_run", flat=True).first()
-    return planned
+    planned: list[datetime] = _planned().rows(func=func)
+    return planned[0] if planned else None
 
 
 def waiting() -> int:
     """Return the number of jobs that run or wait in the queue, at most `WAITING_COUNTED`."""
-    return int(OrmQ.objects.order_by()[:WAITING_COUNTED].count())
+    ((number,),) = _waiting(WAITING_COUNTED).rows()
+    return int(number)
+
+
+@compiled.once
+def _planned() -> Any:
+    return Schedule.objects.filter(func=Given("func", CharField())).order_by("pk").values_list("next_run", flat=True)
+
+
+@compiled.once
+def _waiting(most: int) -> Query:
+    return together(Counted(OrmQ.objects.order_by().values("pk")[:most]))
 
 
 def keep(minutes: Mapping[str, int]) -> None:

@@ -8,8 +8,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q
+from django.db.models.functions import Lower
 
+from mailbox.database import compiled
+from mailbox.database.compiled import NOW, Time
 from mailbox.models import Agent, ApiKey, PublicRoute, SigningKey
+from mailbox.models.agent import AgentQuerySet
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
 OPERATORS = "operators@hub"  # sends the tasks of people
@@ -40,19 +44,22 @@ def check(agent: Agent, display: str, now: datetime) -> None:
 def conflicts(now: datetime) -> list[str]:
     """Return the message of each conflict that `check` raises for an agent of `OWN_AGENTS`."""
     found = []
-    agents = {display: agent for display in OWN_AGENTS if (agent := Agent.objects.spelled_like(display))}
-    of_programs = Agent.objects.filter(has_credential(now, OuterRef("pk")), pk__in=[one.pk for one in agents.values()])
-    suspects = set(of_programs.values_list("pk", flat=True))
-    for display, agent in agents.items():
+    for agent in _suspects().rows(now=now):
         try:
-            if agent.display != display or agent.pk in suspects:
-                check(agent, display, now)
+            check(agent, agent.display.lower(), now)
         except AgentConflictError as conflict:
             found.append(conflict.message)
     return found
 
 
-def has_credential(now: datetime, agent: OuterRef) -> Q:
+@compiled.once
+def _suspects() -> AgentQuerySet:
+    """Return the query of the agents that may not be the hub's own, by their names or their credentials."""
+    alike = Agent.objects.annotate(folded=Lower("display")).filter(folded__in=OWN_AGENTS)
+    return alike.filter(~Q(display__in=OWN_AGENTS) | has_credential(NOW, OuterRef("pk"))).order_by("folded")
+
+
+def has_credential(now: Time, agent: OuterRef) -> Q:
     """Return the condition that another program may act as ``agent``, a reference to the key of an agent's row."""
     return (
         Q(Exists(ApiKey.objects.live(now).filter(agent=agent)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from django.conf import settings
-from django.db.models import Q
+from django.db.models import Count, Min, Q
 
 from mailbox.gate import own_agents
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
@@ -26,12 +26,12 @@ def hub_agents(now: datetime) -> HealthCheck:
 
 def api_keys(now: datetime) -> HealthCheck:
     """Report the live keys: how many have no expiry, the oldest, and those that expire soon or outlived the limit."""
-    live = ApiKey.objects.live(now)
-    oldest = live.order_by("created_at").values_list("created_at", flat=True).first()
-    if oldest is None:
+    keys = ApiKey.objects.live(now)
+    found = keys.aggregate(live=Count("pk"), dated=Count("expires_at"), oldest=Min("created_at"))
+    if found["oldest"] is None:
         return HealthCheck(name="API keys", word=HealthStatus.OK, saw="no live key")
-    eternal = live.filter(expires_at=None).count()
-    saw = f"{live.count()} live, {eternal} without an expiry, the oldest made {times.write(now - oldest)} ago"
+    eternal, age = found["live"] - found["dated"], times.write(now - found["oldest"])
+    saw = f"{found['live']} live, {eternal} without an expiry, the oldest made {age} ago"
     notes = [*_soon(now), *_too_old(now)]
     word = HealthStatus.DEGRADED if notes else HealthStatus.OK
     return HealthCheck(name="API keys", word=word, saw=saw, note=" ".join(notes))

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from django.db.models import Exists, F, OuterRef, Sum
 
 from mailbox.database import compiled
+from mailbox.database.compiled import Given
 from mailbox.inspection import backlogs
 from mailbox.inspection.backlogs import GIVEN, Limits
 from mailbox.inspection.troubles import ALL_ERRORS
@@ -132,6 +133,11 @@ def _these(number: int) -> Any:
 
 def _tallies(now: datetime) -> Mapping[int, _ErrorTally]:
     """Return the errors and results of the last hour by agent. Agents without a result are left out."""
-    minutes: Any = RollUp.objects.exclude(agent=None).filter(minute__gte=now - ERRORS_OVER).order_by().values("agent")
+    return {pk: _ErrorTally(errors, results) for pk, errors, results in _tallied().rows(since=now - ERRORS_OVER)}
+
+
+@compiled.once
+def _tallied() -> Any:
+    minutes: Any = RollUp.objects.exclude(agent=None).filter(minute__gte=Given("since")).order_by().values("agent")
     sums = minutes.annotate(errors=Sum("error"), results=Sum(F("ok") + F("partial") + F("error")))
-    return {pk: _ErrorTally(errors, results) for pk, errors, results in sums.values_list("agent", "errors", "results")}
+    return sums.values_list("agent", "errors", "results")

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
+from django.db.models import BigIntegerField
+
+from mailbox.database import compiled
+from mailbox.database.compiled import NOW, Given
 from mailbox.models import Agent, ApiKey, Peer, SigningKey
+
+AGENT = Given("agent", BigIntegerField())
 
 
 def first_names(*, most: int) -> Sequence[str]:
@@ -15,14 +22,29 @@ def first_names(*, most: int) -> Sequence[str]:
 
 def newest_peers(agent: Agent, *, most: int) -> Sequence[Peer]:
     """Return the ``most`` peers of this agent that were seen last, newest first."""
-    return list(Peer.objects.of_agent(agent).last_seen_first()[:most])
+    return _newest_peers(most).rows(agent=agent.pk)
 
 
 def live_keys(agent: Agent, now: datetime) -> Sequence[ApiKey]:
     """Return the live API keys of this agent, oldest first."""
-    return list(ApiKey.objects.live(now).filter(agent=agent).order_by("pk"))
+    return _live_keys().rows(agent=agent.pk, now=now)
 
 
 def live_signing_key(agent: Agent) -> SigningKey | None:
     """Return the key by which this agent signs its requests; None without one."""
-    return SigningKey.objects.live().of_agent(agent).first()
+    return next(iter(_live_signing_keys().rows(agent=agent.pk)), None)
+
+
+@compiled.once
+def _newest_peers(most: int) -> Any:
+    return Peer.objects.filter(agent=AGENT).last_seen_first()[:most]
+
+
+@compiled.once
+def _live_keys() -> Any:
+    return ApiKey.objects.live(NOW).filter(agent=AGENT).order_by("pk")
+
+
+@compiled.once
+def _live_signing_keys() -> Any:
+    return SigningKey.objects.live().filter(agent=AGENT)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Any
 
-from mailbox.database import timetable
+from django.db.models import CharField
+
+from mailbox.database import compiled, timetable
+from mailbox.database.compiled import Given
 from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
 from mailbox.models import LastPass
 
@@ -33,10 +37,20 @@ class Cluster:
 
     def is_running(self, now: datetime) -> bool:
         """Whether a sweep finished lately. A sweep in the future proves nothing: the clock was set back since."""
-        return self.swept_at is not None and -CLOCKS_DIFFER <= now - self.swept_at < SILENT_AFTER
+        return is_recent(self.swept_at, now)
+
+
+def is_recent(swept_at: datetime | None, now: datetime) -> bool:
+    """Whether a sweep that ended then shows that a cluster runs, None for no sweep."""
+    return swept_at is not None and -CLOCKS_DIFFER <= now - swept_at < SILENT_AFTER
 
 
 def swept_at() -> datetime | None:
     """Return the end of the newest sweep that ended, also of a failed sweep, by any process; None before the first."""
-    sweep = LastPass.objects.of_job(SWEEP_JOB)
-    return sweep.finished_at if sweep else None
+    finished: list[datetime | None] = _finished().rows(job=SWEEP_JOB)
+    return finished[0] if finished else None
+
+
+@compiled.once
+def _finished() -> Any:
+    return LastPass.objects.filter(job=Given("job", CharField())).values_list("finished_at", flat=True)

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib.metadata import version
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import django
 from django.conf import settings
 from django.db import connection
 
-from mailbox.database import timetable, vitals
-from mailbox.inspection import access_health, alert_health, full_text, seals, trouble_health, waiting_health
-from mailbox.inspection.cluster import SILENT_AFTER, Cluster
+from mailbox.database import compiled, timetable, vitals
+from mailbox.database.compiled import NOW
+from mailbox.inspection import access_health, alert_health, cluster, full_text, seals, trouble_health, waiting_health
+from mailbox.inspection.cluster import SILENT_AFTER
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
 from mailbox.words import redaction, times
@@ -166,14 +167,14 @@ def _text_search(now: datetime) -> HealthCheck:
 
 
 def _cluster(now: datetime) -> HealthCheck:
-    cluster = Cluster.read()
-    if cluster.swept_at is None:
+    swept_at = cluster.swept_at()
+    if swept_at is None:
         saw = "no sweep finished yet"
-    elif cluster.swept_at > now:
-        saw = f"last sweep is dated {times.write(cluster.swept_at - now)} ahead of this clock"
+    elif swept_at > now:
+        saw = f"last sweep is dated {times.write(swept_at - now)} ahead of this clock"
     else:
-        saw = f"last sweep {times.write(now - cluster.swept_at)} ago"
-    if cluster.is_running(now):
+        saw = f"last sweep {times.write(now - swept_at)} ago"
+    if cluster.is_recent(swept_at, now):
         return HealthCheck(name="Background worker", word=HealthStatus.OK, saw=saw)
     note = "No task is retried, expired or rolled up on a timer. `manage.py serve` starts it."
     return HealthCheck(name="Background worker", word=HealthStatus.DEGRADED, saw=saw, note=note)
@@ -186,7 +187,7 @@ def _queue(now: datetime) -> HealthCheck:
 
 
 def _sweep(now: datetime) -> HealthCheck:
-    failed = AuditEvent.objects.failed_sweeps().first()
+    failed = next(iter(_failed_sweep().rows()), None)
     if failed is None or now - failed.at > SILENT_AFTER:
         return HealthCheck(name="Sweep", word=HealthStatus.OK, saw="no recent failure")
     step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
@@ -195,15 +196,29 @@ def _sweep(now: datetime) -> HealthCheck:
 
 
 def _callbacks(now: datetime) -> HealthCheck:
-    waiting = [delivery.next_attempt_at for delivery in PushDelivery.objects.due(now).order_by("next_attempt_at")[:1]]
-    due_webhooks = PushConfig.objects.due(now).select_related("task").order_by("next_attempt_at")[:1]
-    waiting += [config.due_since for config in due_webhooks]
+    waiting = [delivery.next_attempt_at for delivery in _due_callback().rows(now=now)]
+    waiting += [config.due_since for config in _due_webhook().rows(now=now)]
     if not waiting:
         return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="nothing due")
     late = now - min(waiting)
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
     note = "" if word is HealthStatus.OK else "`manage.py a2a carry` sends them. `manage.py serve` starts it."
     return HealthCheck(name="Callbacks", word=word, saw=f"oldest overdue by {times.write(late)}", note=note)
+
+
+@compiled.once
+def _failed_sweep() -> Any:
+    return AuditEvent.objects.failed_sweeps()[:1]
+
+
+@compiled.once
+def _due_callback() -> Any:
+    return PushDelivery.objects.due(NOW).order_by("next_attempt_at")[:1]
+
+
+@compiled.once
+def _due_webhook() -> Any:
+    return PushConfig.objects.due(NOW).select_related("task").order_by("next_attempt_at")[:1]
 
 
 def _seals(now: datetime) -> HealthCheck:

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
+from django.db.models import BigIntegerField
+
+from mailbox.database import compiled
+from mailbox.database.compiled import Given, GivenList
 from mailbox.gate import own_limits, quotas, waits
 from mailbox.models import Agent, PairStock, SenderStock
 
+AGENT = Given("agent", BigIntegerField())
 MOST_PAIRS = 20
 COUNTED_FROM = 80  # percent of a quota; below it an upper bound is shown as it is
 NAMED: Mapping[str, str] = {
@@ -50,11 +56,11 @@ def of_agent(agent: Agent, *, cards: int) -> Sequence[Usage]:
     ``cards`` is the number of its job cards. The waits are those of this process. The bytes are approximate. The
     callbacks are an upper bound below `COUNTED_FROM`.
     """
-    stock = SenderStock.objects.filter(pk=agent.pk).first() or SenderStock(agent_id=agent.pk)
+    stock = next(iter(_stocks().rows(agents=[agent.pk])), None) or SenderStock(agent_id=agent.pk)
     limits = {name: getattr(stock, column) for name, (column, _) in own_limits.LIMITS.items()}
     most = {name: own_limits.default(name) if own is None else own for name, own in limits.items()}
     used: Mapping[str, int | None] = {
-        "queued": quotas.queued_by(agent.pk)[: most["queued"] + 1].count(),
+        "queued": _queued(agent.pk, most["queued"]),
         "bytes": stock.size,
         "callbacks": _used(stock, "callbacks", most["callbacks"]),
         "waits": waits.live(agent.pk),
@@ -69,7 +75,6 @@ def of_agent(agent: Agent, *, cards: int) -> Sequence[Usage]:
 
 def _of_pairs(agent: Agent) -> list[Usage]:
     """Return the pairs that have a quota of their own."""
-    pairs = PairStock.objects.filter(sender=agent.pk, max_queued__isnull=False).select_related("recipient")
     return [
         Usage(
             name="queued",
@@ -78,8 +83,24 @@ def _of_pairs(agent: Agent) -> list[Usage]:
             is_own=True,
             recipient=pair.recipient.display,
         )
-        for pair in pairs.order_by("recipient__display")[:MOST_PAIRS]
+        for pair in _limited_pairs(MOST_PAIRS).rows(agent=agent.pk)
     ]
+
+
+@compiled.once
+def _limited_pairs(most: int) -> Any:
+    pairs = PairStock.objects.filter(sender=AGENT, max_queued__isnull=False).select_related("recipient")
+    return pairs.order_by("recipient__display")[:most]
+
+
+@compiled.once
+def _stocks() -> Any:
+    return SenderStock.objects.filter(agent__pk__among=GivenList("agents"))
+
+
+def _queued(sender: int, limit: int) -> int:
+    """Return the number of the sender's queued tasks, at most one more than the limit."""
+    return quotas.queued_by(sender)[: limit + 1].count()
 
 
 def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:
@@ -88,7 +109,7 @@ def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:
     Shares below `COUNTED_FROM` are upper bounds.
     """
     shares: dict[int, int] = {}
-    for stock in SenderStock.objects.filter(pk__in=[agent.pk for agent in agents]):
+    for stock in _stocks().rows(agents=[agent.pk for agent in agents]):
         shares[stock.pk] = 0
         for name in ("queued", "bytes", "callbacks"):
             own: int | None = getattr(stock, own_limits.LIMITS[name][0])
@@ -107,7 +128,7 @@ def _used(stock: SenderStock, name: str, limit: int) -> int:
     if name == "bytes" or _percent(bound, limit) < COUNTED_FROM:
         return bound
     if name == "queued":
-        return quotas.queued_by(stock.pk)[: limit + 1].count()
+        return _queued(stock.pk, limit)
     return quotas.callbacks_of(stock.pk, but=0)
 
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 
+from django.db.models import BigIntegerField
+
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
 from mailbox.gate.seals import Head
 from mailbox.models import AuditEvent, Seal
 
@@ -24,12 +29,19 @@ class SealState:
 def state() -> SealState:
     """Return the state of the seals."""
     newest = Seal.objects.newest()
-    waiting = AuditEvent.objects.filter(pk__gt=newest.last_id if newest else 0).order_by("pk")
+    waits_since: list[datetime] = _unsealed().rows(after=newest.last_id if newest else 0)
     return SealState(
         head=Head.of(newest.block) if newest else None,
-        waits_since=waiting.values_list("at", flat=True).first(),
+        waits_since=waits_since[0] if waits_since else None,
         problem=_problem(newest),
     )
+
+
+@compiled.once
+def _unsealed() -> Any:
+    """Return the query of the time of the oldest row after the last sealed row."""
+    rows = AuditEvent.objects.filter(pk__gt=Given("after", BigIntegerField()))
+    return rows.order_by("pk").values_list("at", flat=True)[:1]
 
 
 def _problem(newest: Seal | None) -> str:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from django.conf import settings
+from django.db.models.sql import Query
 
+from mailbox.database import compiled
+from mailbox.database.compiled import Given
+from mailbox.database.counted import Counted, together
 from mailbox.inspection import troubles
+from mailbox.inspection.backlogs import QUIET_AFTER, unserved
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.words import times
 
@@ -16,7 +22,7 @@ NAMED = 3
 
 def queues(now: datetime) -> HealthCheck:
     """Report the agents with a task that is queued for too long."""
-    late = list(troubles.late_queues(now).order_by("display").values_list("display", flat=True)[: COUNTED_TO + 1])
+    late: list[str] = _late(COUNTED_TO).rows(late_before=troubles.late_before(now), quiet_before=now - QUIET_AFTER)
     limit = times.write(settings.A2A_ATTENTION_QUEUED)
     if not late:
         return HealthCheck(name="Agents' queues", word=HealthStatus.OK, saw=f"no task queued for over {limit}")
@@ -36,14 +42,25 @@ def errors(now: datetime) -> HealthCheck:
 
 def callbacks(now: datetime) -> HealthCheck:
     """Report the callbacks that keep failing and are not given up."""
-    parts = troubles.failing_callbacks(troubles.failing_before(now))
-    failing = sum(part.order_by()[: COUNTED_TO + 1].count() for part in parts)
+    (counts,) = _failing(COUNTED_TO).rows(before=troubles.failing_before(now))
+    failing = sum(counts)
     if not failing:
         return HealthCheck(name="Callback retries", word=HealthStatus.OK, saw="no callback failing")
     shown = f"{COUNTED_TO:,}+".replace(",", "\N{NARROW NO-BREAK SPACE}") if failing > COUNTED_TO else f"{failing}"
     saw = f"{shown} failing for over {times.write(settings.A2A_ATTENTION_CALLBACK)}"
     note = "Retried automatically until the last attempt. Check the receivers."
     return HealthCheck(name="Callback retries", word=HealthStatus.DEGRADED, saw=saw, note=note)
+
+
+@compiled.once
+def _late(most: int) -> Any:
+    found = unserved(Given("late_before"), Given("quiet_before")).order_by("display")
+    return found.values_list("display", flat=True)[: most + 1]
+
+
+@compiled.once
+def _failing(most: int) -> Query:
+    return together(*(Counted.up_to(most, part) for part in troubles.failing_callbacks(Given("before"))))
 
 
 def _named(names: list[str]) -> str:

@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 from django.conf import settings
 from django.db.models import Case, F, Q, QuerySet, Sum, Value, When
 
-from mailbox.database.compiled import Time
+from mailbox.database import compiled
+from mailbox.database.compiled import Given, Time
 from mailbox.inspection.backlogs import QUIET_AFTER, unserved
 from mailbox.inspection.series import COUNTED
 from mailbox.models import PushDelivery, Result, RollUp
@@ -47,7 +48,12 @@ class _Tally:
 
 def late_queues(now: datetime) -> AgentQuerySet:
     """Return the agents with a queue that they do not serve, or not fast enough."""
-    return unserved(now - settings.A2A_ATTENTION_QUEUED, now - QUIET_AFTER)
+    return unserved(late_before(now), now - QUIET_AFTER)
+
+
+def late_before(now: datetime) -> datetime:
+    """Return the moment since which a task that is still queued waits for too long."""
+    return now - settings.A2A_ATTENTION_QUEUED
 
 
 def failing_before(now: datetime) -> datetime:
@@ -71,10 +77,8 @@ def error_shares(now: datetime) -> list[ErrorShare]:
     """
     since = floor(now - settings.A2A_ATTENTION_ERRORS_WITHIN)
     start = min(since, floor(now - HOUR))
-    rolled = RollUp.objects.exclude(agent=None).filter(minute__gte=start)
-    live = Result.objects.not_rolled_up(start, COUNTED)
     tallies: defaultdict[str, _Tally] = defaultdict(_Tally)
-    for agent, *counts in _by_minute(rolled, since).union(_by_result(live, since), all=True):
+    for agent, *counts in _counts(COUNTED).rows(start=start, since=since):
         tally = tallies[agent]
         for name, count in zip(_Tally.__slots__, counts, strict=True):
             setattr(tally, name, getattr(tally, name) + count)
@@ -82,6 +86,14 @@ def error_shares(now: datetime) -> list[ErrorShare]:
     whole = _Tally(*(sum(getattr(one, name) for one in tallies.values()) for name in _Tally.__slots__))
     found = found or _shares(None, whole, since, start)[:1]
     return sorted(found, key=lambda share: (-share.errors / share.results, -share.errors))
+
+
+@compiled.once
+def _counts(most: int) -> Any:
+    """Return the query of the numbers of a `_Tally` by agent."""
+    start, since = Given("start"), Given("since")
+    rolled = RollUp.objects.exclude(agent=None).filter(minute__gte=start)
+    return _by_minute(rolled, since).union(_by_result(Result.objects.not_rolled_up(start, most), since), all=True)
 
 
 def _shares(agent: str | None, tally: _Tally, since: datetime, start: datetime) -> list[ErrorShare]:
@@ -93,7 +105,7 @@ def _shares(agent: str | None, tally: _Tally, since: datetime, start: datetime) 
     return []
 
 
-def _by_minute(rows: QuerySet[RollUp], since: datetime) -> Any:
+def _by_minute(rows: QuerySet[RollUp], since: Time) -> Any:
     of_all = F("ok") + F("partial") + F("error")
     sums = {
         "all_results": Sum(of_all),
@@ -104,7 +116,7 @@ def _by_minute(rows: QuerySet[RollUp], since: datetime) -> Any:
     return rows.order_by().values("agent__display").annotate(**sums).values_list("agent__display", *sums)
 
 
-def _by_result(rows: QuerySet[Result], since: datetime) -> Any:
+def _by_result(rows: QuerySet[Result], since: Time) -> Any:
     is_error, is_recent = Q(status=Result.Status.ERROR), Q(posted_at__gte=since)
     conditions = {
         "all_results": Q(),

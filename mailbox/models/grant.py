@@ -1,19 +1,19 @@
 from __future__ import annotations
 
 import uuid
-from datetime import datetime
 from typing import Any, ClassVar
 
 from django.db import models
 from django.db.models import F, Q
 
+from mailbox.database.compiled import Time
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 from mailbox.words import json_text
 
 
 class CapabilityGrantQuerySet(models.QuerySet["CapabilityGrant"]):
-    def live(self, now: datetime) -> CapabilityGrantQuerySet:
+    def live(self, now: Time) -> CapabilityGrantQuerySet:
         """Narrow to grants that are not revoked, not past their expiry, and have uses left.
 
         A grant is still live at the instant of its expiry.

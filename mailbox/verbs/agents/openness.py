@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from django.db.models import OuterRef
+from django.db.models import OuterRef, TextField
 from django.utils import timezone
 
+from mailbox.database import compiled
+from mailbox.database.compiled import NOW, Given, Time
 from mailbox.gate import actions, audit, entries
 from mailbox.gate.callers import Caller
 from mailbox.gate.own_agents import ANONYMOUS, OWN_AGENTS, has_credential
@@ -59,7 +61,7 @@ def close_to_anyone(caller: Caller, agent: Agent, *, reason: str = "") -> None:
 
 def is_open(agent: Agent) -> bool:
     """Whether callers without a key may send to ``agent``."""
-    return _to_send(agent, timezone.now()).exists()
+    return bool(_held(agent))
 
 
 def anonymous_caller(agent: Agent, *, request_id: str, address: str) -> Caller | None:
@@ -67,7 +69,7 @@ def anonymous_caller(agent: Agent, *, request_id: str, address: str) -> Caller |
 
     The caller is ``anonymous@public`` with its grants for this agent alone. One query reads them.
     """
-    held = tuple(_to_send(agent, timezone.now()).select_related("subject"))
+    held = _held(agent)
     if not held:
         return None
     return Caller(
@@ -85,13 +87,34 @@ def _locked(found: CapabilityGrantQuerySet) -> CapabilityGrantQuerySet:
     return found.select_related("subject").select_for_update(of=("self",))
 
 
-def _to_send(agent: Agent, now: datetime) -> CapabilityGrantQuerySet:
-    """Return the live grants by which anyone may send to ``agent``.
+def _held(agent: Agent) -> tuple[CapabilityGrant, ...]:
+    """Return the grants of `_to_send` now, with their subject."""
+    by_display, by_key = _sends(agent)
+    return tuple(_live_to_send().rows(by_display=by_display, by_key=by_key, now=timezone.now()))
 
-    They name the agent, and no agent passed them on. While a program has a credential of ``anonymous@public``, from an
-    earlier version, there are none.
+
+@compiled.once
+def _live_to_send() -> CapabilityGrantQuerySet:
+    names = Given("by_display", TextField()), Given("by_key", TextField())
+    return _naming(names, NOW).select_related("subject")
+
+
+def _to_send(agent: Agent, now: datetime) -> CapabilityGrantQuerySet:
+    """Return the live grants by which anyone may send to ``agent``."""
+    return _naming(_sends(agent), now)
+
+
+def _sends(agent: Agent) -> tuple[str, str]:
+    """Return the actions that name the agent as recipient: by its display, and by its public key."""
+    return f"{actions.SEND}.{agent.display}", f"{actions.SEND}.{agent.pubkey}"
+
+
+def _naming(sends: tuple[str | Given, str | Given], now: Time) -> CapabilityGrantQuerySet:
+    """Return the live grants of ``anonymous@public`` for these actions.
+
+    No agent passed them on. While a program has a credential of ``anonymous@public``, from an earlier version, there
+    are none.
     """
-    sends = [f"{actions.SEND}.{agent.display}", f"{actions.SEND}.{agent.pubkey}"]
     live = CapabilityGrant.objects.live(now).filter(subject__display=ANONYMOUS, action__in=sends, passed_on_from=None)
     return live.exclude(has_credential(now, OuterRef("subject")))
 
