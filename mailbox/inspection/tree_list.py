@@ -11,6 +11,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from django.db.models import BigIntegerField
+
+from mailbox.database import compiled
+from mailbox.database.compiled import Given, GivenList, Time
 from mailbox.inspection import roots
 from mailbox.models import Lease, Task
 from mailbox.models.rollup import during
@@ -84,14 +88,21 @@ def newest(
     return ListedTrees(items=found, next_key=left[0][1] + 1 if left else end)
 
 
-def children(before: int | None, since: datetime | None) -> Any:
+def children(before: int | Given | None, since: Time | None) -> Any:
     """Return the keys and parents of the children that `newest` walks, newest first."""
     found = Task.objects.filter(parent__isnull=False).order_by("-pk")
     if before is not None:
-        found = found.filter(pk__lt=before)
+        older: Any = {"pk__lt": before}
+        found = found.filter(**older)
     if since is not None:
         found = found.filter(during("sent_at", since, None, "last_task"))
     return found.values_list("pk", "parent")
+
+
+@compiled.once
+def _children(has_before: bool, has_since: bool, most: int) -> Any:
+    before, since = Given("before", BigIntegerField()), Given("since")
+    return children(before if has_before else None, since if has_since else None)[:most]
 
 
 def _walk(before: int | None, since: datetime | None) -> tuple[Sequence[tuple[UUID, int]], int | None]:
@@ -99,7 +110,7 @@ def _walk(before: int | None, since: datetime | None) -> tuple[Sequence[tuple[UU
 
     None is the end.
     """
-    walked = list(children(before, since)[:WALKED])
+    walked = _children(before is not None, since is not None, WALKED).rows(before=before, since=since)
     above = roots.of_each({parent for _, parent in walked})
     newest_of: dict[UUID, int] = {}
     for pk, parent in walked:
@@ -113,15 +124,14 @@ def _has_newer(tree: ListedTree, key: int | None) -> bool:
 
 
 def _read(chosen: Sequence[UUID], stale: tuple[datetime, timedelta]) -> list[ListedTree]:
-    tasks = {task.uuid: task for task in Task.objects.filter(uuid__in=chosen).with_parties().with_opening()}
+    tasks: dict[UUID, Task] = {task.uuid: task for task in _opened().rows(ids=chosen)}
     trees = {root: ListedTree(root=root, task=tasks.get(root)) for root in chosen}
     for root, task in tasks.items():
         trees[root].tasks.append(_leaf((task.pk, root, task.state, task.outcome, task.sent_at, task.resolved_at)))
     owner = {root: root for root in chosen}
     level, left = list(chosen), MOST_TASKS
     while level and left > 0:
-        below = Task.objects.filter(parent__in=level).order_by("-pk").values_list("parent", *_FIELDS)
-        rows = list(below[: left + 1])
+        rows = _below(MOST_TASKS + 1).rows(ids=level)[: left + 1]
         fresh: list[UUID] = []
         for parent, *row in rows[:left]:
             if row[1] not in owner:
@@ -139,6 +149,22 @@ def _read(chosen: Sequence[UUID], stale: tuple[datetime, timedelta]) -> list[Lis
 _FIELDS = ("pk", "uuid", "state", "outcome", "sent_at", "resolved_at")
 
 
+@compiled.once
+def _opened() -> Any:
+    return Task.objects.filter(uuid__among=GivenList("ids")).with_parties().with_opening()
+
+
+@compiled.once
+def _below(most: int) -> Any:
+    found: Any = Task.objects.filter(parent__among=GivenList("ids"))
+    return found.order_by("-pk").values_list("parent", *_FIELDS)[:most]
+
+
+@compiled.once
+def _live_leases() -> Any:
+    return Lease.objects.live().filter(task__pk__among=GivenList("tasks"))
+
+
 def _leaf(row: Sequence[Any]) -> Leaf:
     pk, uuid, state, outcome, sent_at, resolved_at = row
     return Leaf(pk=pk, uuid=uuid, state=outcome or state, sent_at=sent_at, resolved_at=resolved_at)
@@ -149,7 +175,7 @@ def _mark_stale(trees: Mapping[UUID, ListedTree], stale: tuple[datetime, timedel
     leased = [leaf.pk for tree in trees.values() for leaf in tree.tasks if leaf.state == Task.State.IN_FLIGHT]
     if not leased:
         return
-    late = {lease.task_id for lease in Lease.objects.live().filter(task__in=leased) if lease.is_stale(now, after)}
+    late = {lease.task_id for lease in _live_leases().rows(tasks=leased) if lease.is_stale(now, after)}
     for tree in trees.values():
         tree.tasks = [
             Leaf(pk=leaf.pk, uuid=leaf.uuid, state="stale", sent_at=leaf.sent_at, resolved_at=None)

@@ -18,7 +18,7 @@ FINE = timedelta(hours=25)  # how far back minutes are read singly: a day, and t
 SETTLES_AFTER = timedelta(minutes=2)
 
 
-def during(field: str, start: datetime, end: datetime | None, mark: str = "") -> Q:
+def during(field: str, start: Time, end: datetime | None, mark: str = "") -> Q:
     """Return the condition for rows whose ``field`` lies from ``start`` until before ``end``, None for until now.
 
     ``mark`` is the field of the roll-ups that bounds the keys of such rows, if there is one. No other index is then
