@@ -132,12 +132,17 @@ class Bucket:
 
 def finished(start: datetime, end: datetime) -> str:
     """Return the filter of the tasks whose results were posted from ``start`` until before ``end``."""
-    return f"finished={start:%Y-%m-%dT%H:%MZ}..{end:%Y-%m-%dT%H:%MZ}"
+    return f"finished={_minute(start)}..{_minute(end)}"
 
 
 def posted(start: datetime, end: datetime | None = None) -> str:
     """Return the filter of the results from ``start`` until before ``end``. None is no bound."""
-    return f"delivery=all&posted={start:%Y-%m-%dT%H:%MZ}..{f'{end:%Y-%m-%dT%H:%MZ}' if end else ''}"
+    return f"delivery=all&posted={_minute(start)}..{_minute(end) if end else ''}"
+
+
+def _minute(moment: datetime) -> str:
+    """Write a moment in UTC to the minute, several times faster than a format of `strftime`."""
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='minutes')}Z"
 
 
 def buckets(points: Iterable[Point], scale: Range, now: datetime) -> list[Bucket]:

@@ -7,7 +7,6 @@ from html import escape
 
 from django import template
 from django.urls import reverse
-from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
 
 from dashboard.figures.charts import Range
@@ -15,8 +14,6 @@ from dashboard.figures.time_charts import Hit, Mark
 from dashboard.templatetags.ops import axis
 
 register = template.Library()
-
-EVENT = '<a href="{}" tabindex="-1"><path class="event" d="M{} 0v100"><title>{}</title></path></a>'
 
 
 @register.simple_tag
@@ -38,4 +35,10 @@ def hit_areas(hits: Sequence[Hit], among: str, scale: Range) -> SafeString:
 @register.simple_tag
 def event_marks(marks: Sequence[Mark]) -> SafeString:
     """Write a line for each marked event, with a link to it."""
-    return format_html_join("", EVENT, ((mark.url, mark.x, mark.words) for mark in marks))
+    return SafeString(
+        "".join(
+            f'<a href="{escape(mark.url)}" tabindex="-1"><path class="event" d="M{mark.x} 0v100">'
+            f"<title>{escape(mark.words)}</title></path></a>"
+            for mark in marks
+        )
+    )

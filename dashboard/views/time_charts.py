@@ -3,7 +3,6 @@ from __future__ import annotations
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
-from django.urls import reverse
 from django.utils.functional import cached_property
 
 from dashboard.base.saved_views import SavablePage
@@ -11,6 +10,7 @@ from dashboard.figures import time_charts
 from dashboard.figures.plots import WIDTH
 from dashboard.figures.time_charts import Mark
 from dashboard.figures.trends import range_named
+from dashboard.templatetags.routes import path_of
 from dashboard.wording.journal import in_words
 from mailbox.inspection import history
 from mailbox.models import Agent
@@ -40,7 +40,8 @@ class Charts(SavablePage):
             "marks": self._marks(context, agent),
             **self.saved_views(),
         }
-        shown = [chart.hits for chart in context["charts"]], [(mark.url, mark.x) for mark in context["marks"]]
+        hits = [[(hit.query, hit.words) for hit in chart.hits] for chart in context["charts"]]
+        shown = hits, [(mark.url, mark.x) for mark in context["marks"]]
         return self.live("ops/charts.html", context, shown)
 
     def _marks(self, context: dict[str, Any], agent: Agent | None) -> list[Mark]:
@@ -50,7 +51,7 @@ class Charts(SavablePage):
             Mark(
                 x=round(WIDTH * ((event.at - start) / (end - start)), 1),
                 words=in_words(event).what,
-                url=reverse("ops:audit-event", args=[event.pk]),
+                url=path_of("ops:audit-event", event.pk),
             )
             for event in found
         ]

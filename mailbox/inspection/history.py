@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
@@ -12,18 +12,19 @@ from django.db.models import BigIntegerField, Count, QuerySet, Subquery, Sum
 from django.db.models.functions import TruncHour, TruncMinute
 
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import Given, GivenList
 from mailbox.database.counted import together
 from mailbox.inspection.series import COUNTED
 from mailbox.models import AuditEvent, Depth, Result, RollUp, Task
-from mailbox.models.rollup import MINUTE
+from mailbox.models.rollup import MINUTE, floor
 from mailbox.words.kinds import Kind
 from mailbox.words.latencies import Latencies
 
 HOUR = timedelta(hours=1)
-SAMPLED = (0, 20, 40)  # minutes of an hour that are read for latencies and depths in slots of an hour or more
+SAMPLED = timedelta(minutes=20)  # between the minutes whose latencies and depths stand for a long slot
 MARKS = 60  # events of people and of the scheduler beside a chart
 START, PARTY = Given("start"), Given("party", BigIntegerField())
+MINUTES = GivenList("minutes")
 MARKED = (Kind.REPAIR_APPLIED, Kind.AGENT_PAUSED, Kind.AGENT_RESUMED)
 
 
@@ -94,6 +95,16 @@ class Span:
         starts = [self.start + self.step * place for place in range(self.slots)]
         return [Slot(start=at, end=at + self.step) for at in starts]
 
+    @property
+    def is_long(self) -> bool:
+        """Whether some minutes of a slot stand for all."""
+        return self.step >= HOUR
+
+    def sampled(self) -> list[datetime]:
+        """Return the minutes that stand for long slots, none for short slots."""
+        first = floor(self.start)
+        return [first + SAMPLED * place for place in range(self.step * self.slots // SAMPLED)] if self.is_long else []
+
 
 def read(span: Span, party: int | None = None) -> list[Slot]:
     """Return the slots of the agent with this primary key, None for the hub, oldest first.
@@ -101,8 +112,8 @@ def read(span: Span, party: int | None = None) -> list[Slot]:
     Eight queries at most. Minutes without a roll-up are counted from their rows, as far as `COUNTED`; their latencies
     are left out.
     """
-    found, shape = span.empty(), (span.step >= HOUR, party is None)
-    values = {"start": span.start, "party": party}
+    found, shape = span.empty(), (span.is_long, party is None)
+    values = {"start": span.start, "party": party, "minutes": span.sampled()}
     for minute, arrivals, ok, partial, error in _counts(*shape).rows(**values):
         _add(found, span, minute, arrivals=arrivals, ok=ok, partial=partial, error=error)
     for minute, waits, runs in _texts(*shape).rows(**values):
@@ -114,7 +125,7 @@ def read(span: Span, party: int | None = None) -> list[Slot]:
     for agent, _, _, minute, ok, partial, error, *_ in _live_results(COUNTED).rows(start=span.start):
         if party in (None, agent):
             _add(found, span, minute, ok=ok, partial=partial, error=error)
-    _depths(found, span, party)
+    _depths(found, span, party, values)
     return found
 
 
@@ -165,7 +176,7 @@ def _texts(is_sampled: bool, is_of_hub: bool) -> Any:
     """Return the query of the minutes with their latencies."""
     rolled = _rolled(is_of_hub)
     if is_sampled:
-        rolled = [one.filter(minute__minute__in=SAMPLED) for one in rolled]
+        rolled = [one.filter(minute__among=MINUTES) for one in rolled]
     first, *parts = (one.values_list("minute", "waits", "runs") for one in rolled)
     return first.union(*parts, all=True)
 
@@ -200,13 +211,12 @@ def _live_results(most: int) -> Any:
     return Result.objects.not_rolled_up(START, most).by_minute()
 
 
-def _depths(found: list[Slot], span: Span, party: int | None) -> None:
+def _depths(found: list[Slot], span: Span, party: int | None, values: Mapping[str, Any]) -> None:
     """Note the greatest depths of each slot. A counted minute without a row of the agent is 0."""
-    is_sampled, values = span.step >= HOUR, {"start": span.start, "party": party}
     if party is not None:
-        for minute, *_ in _counted(is_sampled, is_of_hub=True).rows(**values):
+        for minute, *_ in _counted(span.is_long, is_of_hub=True).rows(**values):
             _raise(_at(found, span, minute), (0, 0, 0))
-    for minute, *numbers in _counted(is_sampled, is_of_hub=party is None).rows(**values):
+    for minute, *numbers in _counted(span.is_long, is_of_hub=party is None).rows(**values):
         _raise(_at(found, span, minute), numbers)
 
 
@@ -214,7 +224,7 @@ def _depths(found: list[Slot], span: Span, party: int | None) -> None:
 def _counted(is_sampled: bool, *, is_of_hub: bool) -> Any:
     found = Depth.objects.filter(minute__gte=START)
     if is_sampled:
-        found = found.filter(minute__minute__in=SAMPLED)
+        found = found.filter(minute__among=MINUTES)
     found = found.filter(agent=None) if is_of_hub else found.filter(agent=PARTY)
     return found.values_list("minute", "queued", "leased", "stale")
 

@@ -26,11 +26,11 @@ class Latencies:
     def of(cls, texts: Iterable[str]) -> Self:
         """Read the texts of `as_text` and add them up, faster than one by one."""
         counts: dict[str, int] = {}
-        for one in json.loads(f"[{','.join(text or '{}' for text in texts)}]"):
+        for one in json.loads(f"[{','.join(text for text in texts if text not in ('', '{}'))}]"):
             for bucket, count in one.items():
                 counts[bucket] = counts.get(bucket, 0) + count
-        found = cls()
-        found._counts.update({int(bucket): count for bucket, count in counts.items()})
+        found = cls.__new__(cls)
+        found._counts = Counter({int(bucket): count for bucket, count in counts.items()})
         return found
 
     def __iadd__(self, other: Latencies) -> Self:

@@ -20,6 +20,7 @@ pytestmark = pytest.mark.django_db
 
 NOON = datetime(2035, 1, 1, 12, 0, 10, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
+WEEK = Span(start=NOON.replace(minute=0, second=0) - timedelta(days=6), step=timedelta(hours=2), slots=84)
 SPAN = Span(start=NOON.replace(second=0), step=MINUTE, slots=10)
 
 
@@ -80,12 +81,23 @@ def test_an_agent_has_its_own_counts_and_depths(worked, django_assert_max_num_qu
 
 def test_a_week_is_read_by_hours(worked, clock):
     rollups.roll(NOON + 9 * MINUTE)
-    week = Span(start=NOON.replace(minute=0, second=0) - timedelta(days=6), step=timedelta(hours=2), slots=84)
 
-    (slot,) = [one for one in history.read(week) if one.arrivals]
+    (slot,) = [one for one in history.read(WEEK) if one.arrivals]
 
     assert (slot.start.hour, slot.arrivals, slot.ok, slot.error) == (12, 4, 1, 1)
-    assert len(slot.runs) == 1, "the minutes of full ten minutes are read"
+    assert len(slot.runs) == 1, "of 12:00 alone"
+
+
+@pytest.mark.parametrize("is_of_hub", [True, False])
+def test_depths_of_a_week_are_those_of_every_20th_minute(alice, bob, clock, is_of_hub):
+    for _ in range(2):
+        factories.sent_task(alice, bob)
+        depths.measure()
+        clock.shift(MINUTE)
+
+    (slot,) = [one for one in history.read(WEEK, None if is_of_hub else bob.agent.pk) if one.queued is not None]
+
+    assert slot.queued == 1
 
 
 def test_old_and_repeated_measurements_leave_one_row_per_minute(alice, bob, clock):
