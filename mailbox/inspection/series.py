@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cached_property
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from mailbox.database import compiled
 from mailbox.database.compiled import Given
@@ -65,24 +65,19 @@ class Sum:
     texts: list[str] = field(default_factory=list)
 
     @classmethod
-    def of(cls, parts: Iterable[Point | Sum]) -> Sum:
+    def of(cls, points: Iterable[Point]) -> Sum:
         found = cls()
-        for part in parts:
-            found += part
+        for point in points:
+            found.count(point)
+            found.texts.append(point.runs)
         return found
 
-    def count(self, other: Point | Sum) -> None:
+    def count(self, point: Point) -> None:
         """Add the counts, without the latencies."""
-        self.ok += other.ok
-        self.partial += other.partial
-        self.error += other.error
-        self.replayed += other.replayed
-
-    def __iadd__(self, other: Point | Sum) -> Self:
-        self.count(other)
-        self.__dict__.pop("runs", None)
-        self.texts += other.texts if isinstance(other, Sum) else [other.runs]
-        return self
+        self.ok += point.ok
+        self.partial += point.partial
+        self.error += point.error
+        self.replayed += point.replayed
 
     @cached_property
     def runs(self) -> Latencies:
@@ -124,39 +119,33 @@ def read(
     number, pks = compiled.many(list(agents))
     moments = {"start": start, "agents_start": agents_start, "runs_from": runs_from, "fine": fine}
     since = min(start, agents_start)
-    rolled: dict[tuple[int | None, datetime], Point] = {}
+    hub: dict[datetime, Point] = {}  # a row can be in two parts of the query
+    by_agent: dict[int, list[Point]] = {agent: [] for agent in agents}
     besides: list[tuple[int, Point]] = []
     through, mark, newest = None, 0, 0
     for agent, is_open, last_result, *told in _points(number, fine > start, COUNTED).rows(
         since=since, **moments, **pks
     ):
-        point = Point(*told)
-        if is_open is None:
-            newest = max(newest, last_result)
+        point = Point._make(told)
         if is_open is not False:
             besides.append((agent, point))
-            continue
-        rolled[agent, point.minute] = point
-        if agent is None and last_result is not None and (through is None or point.minute + MINUTE > through):
-            through, mark = point.minute + MINUTE, last_result
+            newest = max(newest, last_result) if is_open is None else newest
+        elif agent is not None:
+            by_agent[agent].append(point)
+        else:
+            hub[point.minute] = point
+            if last_result is not None and (through is None or point.minute + MINUTE > through):
+                through, mark = point.minute + MINUTE, last_result
     besides += _sample(since) if sampled else ()
+    for agent, point in besides:
+        if agent in by_agent:
+            by_agent[agent].append(point)
     return Figures(
-        hub=[
-            *(point for (agent, minute), point in rolled.items() if agent is None and minute >= start),
-            *(point for _, point in besides),
-        ],
-        agents=_by_agent(agents, [*((agent, point) for (agent, _), point in rolled.items()), *besides]),
+        hub=[*(point for minute, point in hub.items() if minute >= start), *(point for _, point in besides)],
+        agents=by_agent,
         through=through,
         is_cut=newest - mark > COUNTED,
     )
-
-
-def _by_agent(agents: Collection[int], found: Iterable[tuple[int | None, Point]]) -> dict[int, list[Point]]:
-    points: dict[int, list[Point]] = {agent: [] for agent in agents}
-    for agent, point in found:
-        if agent in points:
-            points[agent].append(point)
-    return points
 
 
 @compiled.once
