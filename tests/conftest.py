@@ -55,6 +55,10 @@ SLOW = (
     "tests/test_restarts.py",
 )
 
+# Tests of programs that see a hub through HTTP alone: they run on one database. The contract tests of the client
+# package and the tests of the dialects show that a hub answers alike on both.
+OF_CLIENTS = ("tests/clients/python/cli/", "tests/clients/python/worker/")
+
 hypothesis.settings.register_profile("usual", max_examples=25, stateful_step_count=20, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "usual")
@@ -68,6 +72,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
     """Deselect the tests of ``one_database`` on PostgreSQL. Mark slow tests, and run them first."""
+    for item in items:
+        if item.nodeid.startswith(OF_CLIENTS):
+            item.add_marker(pytest.mark.one_database)
     if connection.vendor == "postgresql" and not config.getoption("every_test"):
         left_out = [item for item in items if item.get_closest_marker("one_database")]
         items[:] = [item for item in items if not item.get_closest_marker("one_database")]

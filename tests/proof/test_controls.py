@@ -12,6 +12,7 @@ MOST_LOADS = 8  # the order of threads decides whether a load meets the bug
 
 
 @pytest.mark.django_db
+@pytest.mark.one_database
 def test_a_hub_that_forgets_attempts_is_caught_by_name(tmp_path):
     control, named = controls.FORGETFUL, set[str]()
 

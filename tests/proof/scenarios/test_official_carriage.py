@@ -23,6 +23,7 @@ def test_each_carried_task_ends_once_with_the_answer_of_the_other_hub(tmp_path):
 
 
 @pytest.mark.django_db
+@pytest.mark.one_database
 def test_a_carrier_that_forgets_what_it_sent_is_caught_by_name(tmp_path):
     part = official_carriage.carried(connection.vendor, tmp_path, 20263, *edits.FORGETFUL_CARRIER, tasks=3, rounds=0)
 

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 import anyio
+import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
@@ -18,6 +19,8 @@ from mailbox.dialects.mcp.tools import TOOLS
 from tests.mailbox.dialects.mcp.clients.conftest import McpStage
 from tests.support import pages
 from tests.support.hub import PATIENCE, ROOT
+
+pytestmark = pytest.mark.one_database
 
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 START, PAGE = pages.page("docs/start/mcp.md"), pages.page("docs/protocols/mcp.md")
