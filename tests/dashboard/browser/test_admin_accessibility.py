@@ -18,6 +18,10 @@ LISTS = [
 ]
 FORMS = ["auth_user_add", "agentcards_tool_add", "agentcards_agentprofile_add"]
 
+# The number of lists on the page, and of those that have room for their columns.
+WIDTHS = """() => { const lists = [...document.querySelectorAll('.results')];
+  return [lists.length, lists.filter(one => one.scrollWidth <= one.clientWidth).length]; }"""
+
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
@@ -43,6 +47,15 @@ def test_pages_of_the_admin_are_accessible_and_fit_the_window(browse, history, b
         "/admin/mailbox/auditevent/?kind=junk",
     ]:
         examiner.look(page, path, narrow=NARROW[:1])
+
+
+def test_a_laptop_shows_every_column_of_a_list(browse, history, bob):
+    factories.key_of(bob)
+    page = browse("ada", Role.ADMIN, width=1440)
+
+    for name in ("auditevent", "task", "lease", "apikey", "capabilitygrant", "agent"):
+        page.goto(reverse(f"admin:mailbox_{name}_changelist"))
+        assert page.evaluate(WIDTHS) == [1, 1], name
 
 
 def test_the_dashboard_and_the_admin_lead_to_each_other(browse):
