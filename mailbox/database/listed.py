@@ -17,7 +17,7 @@ UUIDS = {"postgresql": "SELECT unnest(%(ids)s::uuid[])", "sqlite": "SELECT value
 
 
 def given(values: Sequence[int] | Sequence[UUID] | Sequence[datetime]) -> Any:
-    """Return ids or moments as the value of one parameter, as of ``ids``: the text of an array.
+    """Return ids or moments as the text of an array: the value of one parameter, such as ``ids`` of `UUIDS`.
 
     A driver takes longer to write a list of hundreds of moments than PostgreSQL to find their rows.
     """
