@@ -8,6 +8,8 @@ import pytest
 
 from tests.screenshots import hub
 
+CUT = "lines => lines.filter(line => line.scrollWidth > line.clientWidth).map(line => line.innerText)"
+
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
@@ -79,3 +81,15 @@ def test_the_list_leads_to_the_chart(browse):
     page.click("text=Plan trip to Lisbon")
 
     page.wait_for_url(f"**/trees/{root.uuid}/")
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_what_is_known_of_a_row_is_never_cut(browse, width):
+    root = hub.tree_of_six()
+    page = browse("ana", width=width)
+    page.goto(f"/ops/trees/{root.uuid}/")
+    lines = page.locator(".tree .sub")
+
+    assert any("requeued by" in line for line in lines.all_inner_texts())
+    assert any("outlives its parent" in line for line in lines.all_inner_texts())
+    assert lines.evaluate_all(CUT) == []
