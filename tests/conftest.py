@@ -55,6 +55,21 @@ SLOW = (
     "tests/test_restarts.py",
 )
 
+# Tests of a minute and more. A process that began with one of them last would still run it when the others have ended.
+LONGEST = (
+    "tests/authorisation/test_absent_and_foreign.py",
+    "tests/authorisation/test_matrix.py",
+    "tests/dashboard/browser/test_accessibility.py",
+    "tests/mailbox/gate/test_tampering.py",
+    "tests/mailbox/verbs/hot/batches/test_differential.py",
+    "tests/mailbox/verbs/hot/test_differential.py",
+    "tests/mailbox/verbs/test_lifecycle.py",
+    "tests/proof/scenarios/test_official_carriage.py",
+    "tests/proof/test_controls.py",
+    "tests/proof/test_short.py",
+    "tests/test_tour.py",
+)
+
 # Tests of programs that see a hub through HTTP alone: they run on one database. The contract tests of the client
 # package and the tests of the dialects show that a hub answers alike on both.
 OF_CLIENTS = ("tests/clients/python/cli/", "tests/clients/python/worker/")
@@ -71,7 +86,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Deselect the tests of ``one_database`` on PostgreSQL. Mark slow tests, and run them first."""
+    """Deselect the tests of ``one_database`` on PostgreSQL. Mark slow tests, and run them before others."""
     for item in items:
         if item.nodeid.startswith(OF_CLIENTS):
             item.add_marker(pytest.mark.one_database)
@@ -85,9 +100,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if "migrated_database" in getattr(item, "fixturenames", ()):
             item.add_marker(pytest.mark.django_db)  # without the mark pytest-django sets up no database
     yield
-    items.sort(
-        key=lambda item: item.get_closest_marker("slow") is None
-    )  # so that all processes end at about the same time
+    items.sort(key=_turn)
+
+
+def _turn(item: pytest.Item) -> int:
+    """Return the place of a test in the order by which all processes end at about the same time."""
+    if item.nodeid.startswith(LONGEST):
+        return 0
+    return 1 if item.get_closest_marker("slow") else 2
 
 
 def pytest_collection_finish() -> None:
