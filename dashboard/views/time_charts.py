@@ -41,7 +41,7 @@ class Charts(SavablePage):
             **self.saved_views(),
         }
         hits = [[(hit.query, hit.words) for hit in chart.hits] for chart in context["charts"]]
-        shown = hits, [(mark.url, mark.x) for mark in context["marks"]]
+        shown = context["ends"], hits, [(mark.url, mark.x) for mark in context["marks"]]
         return self.live("ops/charts.html", context, shown)
 
     def _marks(self, context: dict[str, Any], agent: Agent | None) -> list[Mark]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 from html import unescape
 
 import pytest
+import time_machine
 
 from mailbox.gate.callers import Role
 from mailbox.models import AuditEvent
@@ -47,6 +49,17 @@ def test_the_charts_of_an_agent_leave_out_the_others(ana, alice, bob):
     assert "q=to:bob@local&amp;finished=" in of_bob.text
     assert "agent=bob%40local" in ana.get("/ops/agents/bob@local/").text
     assert ana.get("/ops/charts/?agent=nobody").status_code == 404
+
+
+def test_the_charts_of_a_quiet_hub_move_with_the_clock(ana, alice, bob):
+    look, charts = {"HX-Request": "true"}, "/ops/charts/"
+    with time_machine.travel("2026-06-01T12:00:30Z", tick=False) as clock:
+        factories.resolved_task(alice, bob)
+        version = ana.get(charts, headers=look).context["version"]
+
+        assert ana.get(charts, headers={**look, "X-Seen": version}).status_code == 204
+        clock.shift(timedelta(minutes=1))
+        assert ana.get(charts, headers={**look, "X-Seen": version}).status_code == 200
 
 
 def test_a_measured_queue_is_drawn_and_listed(ana, alice, bob):
