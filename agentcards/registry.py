@@ -193,7 +193,7 @@ def _job_count() -> Query:
 def _take(agent: Agent) -> None:
     """Make sure that the agent may register one more card; raise `QuotaExceededError`. Locks its stock."""
     most = quotas.own_cards(agent)
-    if AgentCard.objects.of_agent(agent).order_by()[:most].count() >= most:
+    if AgentCard.objects.of_agent(agent)[:most].count() >= most:
         raise quotas.exceeded("cards", "job cards", most, retry_after=1, of=agent.display)
 
 

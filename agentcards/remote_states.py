@@ -62,7 +62,7 @@ def unreachable() -> Sequence[int]:
 def of_agents(agents: Sequence[Agent]) -> Mapping[int, RemoteState]:
     """Return the state of each of these agents that is remote, by primary key."""
     pks = [agent.pk for agent in agents]
-    profiles: list[AgentProfile] = _remote().rows(agents=pks)
+    profiles: list[AgentProfile] = _remote().rows(agents=pks) if pks else []
     if not profiles:
         return {}
     outages = {row.agent_id: row for row in RemoteOutage.objects.filter(agent__in=pks)}

@@ -16,7 +16,7 @@ class AgentCardQuerySet(models.QuerySet["AgentCard"]):
 
     def of_agent(self, agent: Agent) -> AgentCardQuerySet:
         """Narrow to the cards of this agent's jobs."""
-        return self.filter(registered_by=agent).in_order()
+        return self.filter(registered_by=agent)
 
     def in_the_way_of(self, job_id: str, name: str) -> AgentCardQuerySet:
         """Return the cards that a registration of ``name`` by ``job_id`` replaces, at most two."""

@@ -41,7 +41,8 @@ def waiting() -> int:
 
 @compiled.once
 def _planned() -> Any:
-    return Schedule.objects.filter(func=Given("func", CharField())).order_by("pk").values_list("next_run", flat=True)
+    planned = Schedule.objects.filter(func=Given("func", CharField()))
+    return planned.order_by("next_run").values_list("next_run", flat=True)
 
 
 @compiled.once

@@ -44,7 +44,7 @@ def check(agent: Agent, display: str, now: datetime) -> None:
 def conflicts(now: datetime) -> list[str]:
     """Return the message of each conflict that `check` raises for an agent of `OWN_AGENTS`."""
     found = []
-    for agent in _suspects().rows(now=now):
+    for agent in sorted(_suspects().rows(now=now), key=lambda one: OWN_AGENTS.index(one.display.lower())):
         try:
             check(agent, agent.display.lower(), now)
         except AgentConflictError as conflict:
@@ -54,9 +54,9 @@ def conflicts(now: datetime) -> list[str]:
 
 @compiled.once
 def _suspects() -> AgentQuerySet:
-    """Return the query of the agents that may not be the hub's own, by their names or their credentials."""
+    """Return the query of the agents with a name of the hub's own that `check` refuses."""
     alike = Agent.objects.annotate(folded=Lower("display")).filter(folded__in=OWN_AGENTS)
-    return alike.filter(~Q(display__in=OWN_AGENTS) | has_credential(NOW, OuterRef("pk"))).order_by("folded")
+    return alike.filter(~Q(display__in=OWN_AGENTS) | has_credential(NOW, OuterRef("pk")))
 
 
 def has_credential(now: Time, agent: OuterRef) -> Q:

@@ -109,7 +109,7 @@ def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:
     Shares below `COUNTED_FROM` are upper bounds.
     """
     shares: dict[int, int] = {}
-    for stock in _stocks().rows(agents=[agent.pk for agent in agents]):
+    for stock in _stocks().rows(agents=[agent.pk for agent in agents]) if agents else ():
         shares[stock.pk] = 0
         for name in ("queued", "bytes", "callbacks"):
             own: int | None = getattr(stock, own_limits.LIMITS[name][0])

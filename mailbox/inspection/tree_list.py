@@ -124,6 +124,8 @@ def _has_newer(tree: ListedTree, key: int | None) -> bool:
 
 
 def _read(chosen: Sequence[UUID], stale: tuple[datetime, timedelta]) -> list[ListedTree]:
+    if not chosen:
+        return []
     tasks: dict[UUID, Task] = {task.uuid: task for task in _opened().rows(ids=chosen)}
     trees = {root: ListedTree(root=root, task=tasks.get(root)) for root in chosen}
     for root, task in tasks.items():

@@ -87,6 +87,6 @@ def test_the_cards_of_an_agent_s_jobs_are_checked_too(agent):
         job.registered_at, job.registered_by = timezone.now(), agent
         job.save()
 
-    found = problems(agent, *AgentCard.objects.of_agent(agent))
+    found = problems(agent, *AgentCard.objects.of_agent(agent).in_order())
 
     assert found == {"Card of job j2 complete": "Missing: description, description of s"}

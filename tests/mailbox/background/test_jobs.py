@@ -108,6 +108,16 @@ def test_registering_pulls_back_a_next_run_that_lies_ahead_of_its_interval(switc
 
 
 @pytest.mark.django_db
+def test_the_next_run_of_a_job_that_is_planned_twice_is_the_earlier_run():
+    now = timezone.now()
+    for minutes in (9, 3):
+        Schedule.objects.create(func=timetable.RETRY_JOB, next_run=now + timedelta(minutes=minutes))
+
+    assert timetable.next_run(timetable.RETRY_JOB) == now + timedelta(minutes=3)
+    assert timetable.next_run(timetable.SWEEP_JOB) is None
+
+
+@pytest.mark.django_db
 def test_registering_removes_duplicate_jobs_and_keeps_foreign_jobs():
     for func in (timetable.SWEEP_JOB, timetable.SWEEP_JOB, "somebody.else"):
         Schedule.objects.create(func=func)
