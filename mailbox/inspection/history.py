@@ -22,6 +22,7 @@ from mailbox.words.latencies import Latencies
 
 HOUR = timedelta(hours=1)
 SAMPLED = timedelta(minutes=20)  # between the minutes whose latencies and depths stand for a long slot
+OF_HOUR = range(0, 60, SAMPLED // MINUTE)  # the same minutes, by their number in the hour
 MARKS = 60  # events of people and of the scheduler beside a chart
 START, PARTY = Given("start"), Given("party", BigIntegerField())
 MINUTES = GivenList("minutes")
@@ -175,8 +176,10 @@ def _counts(is_by_hour: bool, is_of_hub: bool) -> Any:
 def _texts(is_sampled: bool, is_of_hub: bool) -> Any:
     """Return the query of the minutes with their latencies."""
     rolled = _rolled(is_of_hub)
-    if is_sampled:
+    if is_sampled and is_of_hub:
         rolled = [one.filter(minute__among=MINUTES) for one in rolled]
+    elif is_sampled:  # PostgreSQL would read a list of minutes for all agents
+        rolled = [one.filter(minute__minute__in=OF_HOUR) for one in rolled]
     first, *parts = (one.values_list("minute", "waits", "runs") for one in rolled)
     return first.union(*parts, all=True)
 

@@ -86,6 +86,8 @@ def test_a_week_is_read_by_hours(worked, clock):
 
     assert (slot.start.hour, slot.arrivals, slot.ok, slot.error) == (12, 4, 1, 1)
     assert len(slot.runs) == 1, "of 12:00 alone"
+    (own,) = [one for one in history.read(WEEK, worked.pk) if one.arrivals]
+    assert (own.arrivals, len(own.runs)) == (3, 1)
 
 
 @pytest.mark.parametrize("is_of_hub", [True, False])
