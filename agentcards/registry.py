@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from django.db import IntegrityError
-from django.db.models import BigIntegerField
 from django.db.models.sql import Query
 
 from agentcards.models import AgentCard
 from agentcards.models.card import AgentCardQuerySet
 from agentcards.models.validation import LONGEST_NAME
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import AGENT
 from mailbox.database.counted import Counted, together
 from mailbox.database.paging import Page, after, in_turn, page
 from mailbox.gate import audit, entries, quotas
@@ -26,7 +25,6 @@ from mailbox.words.errors import MailboxError
 # Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
 MOST_CLASHES = 50
 MOST_BYTES = 65_536  # of one card
-AGENT = Given("agent", BigIntegerField())
 
 Decided = TypeVar("Decided")
 

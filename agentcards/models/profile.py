@@ -23,7 +23,7 @@ from agentcards.models.validation import (
     validate_web_url,
 )
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import AGENT
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 
@@ -140,4 +140,4 @@ class AgentProfile(models.Model):
 
 @compiled.once
 def _of_agent() -> AgentProfileQuerySet:
-    return AgentProfile.objects.filter(agent=Given("agent", models.BigIntegerField())).select_related("agent")
+    return AgentProfile.objects.filter(agent=AGENT).select_related("agent")

@@ -59,6 +59,8 @@ Time = datetime | Given
 """A moment: a known one, or a value that each run of a compiled query gives."""
 
 NOW = Given("now")
+AGENT = Given("agent", BigIntegerField())
+"""The primary key of an agent."""
 
 
 def keys(number: int) -> list[Given]:

@@ -6,13 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from django.db.models import BigIntegerField
-
 from mailbox.database import compiled
-from mailbox.database.compiled import NOW, Given
+from mailbox.database.compiled import AGENT, NOW
 from mailbox.models import Agent, ApiKey, Peer, SigningKey
-
-AGENT = Given("agent", BigIntegerField())
 
 
 def first_names(*, most: int) -> Sequence[str]:

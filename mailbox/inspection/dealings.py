@@ -7,13 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db.models import BigIntegerField, Count, Max
+from django.db.models import Count, Max
 
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import AGENT
 from mailbox.models import Agent, Lease, Task
 
-AGENT = Given("agent", BigIntegerField())
 AMONG = 500  # the agent's newest tasks that are looked at, of those it sent and of those it received
 
 

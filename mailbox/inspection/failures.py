@@ -12,10 +12,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
 
-from django.db.models import BigIntegerField
-
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import AGENT
 from mailbox.models import Agent, Failure, Result, RollUpTurn
 from mailbox.models.failure import MINUTE, FailureQuerySet, minute_of, moment_of
 from mailbox.words import fingerprints
@@ -90,7 +88,7 @@ def newest_of(agent: Agent, *, most: int) -> Sequence[Result]:
 def _newest_of(most: int, among: int) -> Any:
     errors = Result.objects.errors()
     newest = errors.order_by("-pk").values("pk")[:among]
-    found = errors.filter(pk__in=newest, recipient=Given("agent", BigIntegerField()))
+    found = errors.filter(pk__in=newest, recipient=AGENT)
     return found.with_opening().with_error_line().order_by("-pk")[:most]
 
 

@@ -6,14 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import BigIntegerField
-
 from mailbox.database import compiled
-from mailbox.database.compiled import Given, GivenList
+from mailbox.database.compiled import AGENT, GivenList
 from mailbox.gate import own_limits, quotas, waits
 from mailbox.models import Agent, PairStock, SenderStock
 
-AGENT = Given("agent", BigIntegerField())
 MOST_PAIRS = 20
 COUNTED_FROM = 80  # percent of a quota; below it an upper bound is shown as it is
 NAMED: Mapping[str, str] = {
@@ -78,7 +75,7 @@ def _of_pairs(agent: Agent) -> list[Usage]:
     return [
         Usage(
             name="queued",
-            used=quotas.queued_by(agent.pk, recipient=pair.recipient_id)[: (pair.max_queued or 0) + 1].count(),
+            used=_queued(agent.pk, pair.max_queued or 0, recipient=pair.recipient_id),
             limit=pair.max_queued or 0,
             is_own=True,
             recipient=pair.recipient.display,
@@ -98,9 +95,9 @@ def _stocks() -> Any:
     return SenderStock.objects.filter(agent__pk__among=GivenList("agents"))
 
 
-def _queued(sender: int, limit: int) -> int:
-    """Return the number of the sender's queued tasks, at most one more than the limit."""
-    return quotas.queued_by(sender)[: limit + 1].count()
+def _queued(sender: int, limit: int, **wanted: int) -> int:
+    """Return the number of the sender's queued tasks with these fields, at most one more than the limit."""
+    return quotas.queued_by(sender, **wanted)[: limit + 1].count()
 
 
 def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from django.conf import settings
 from django.db.models.sql import Query
@@ -12,7 +11,6 @@ from mailbox.database import compiled
 from mailbox.database.compiled import Given
 from mailbox.database.counted import Counted, together
 from mailbox.inspection import troubles
-from mailbox.inspection.backlogs import QUIET_AFTER, unserved
 from mailbox.inspection.health_check import HealthCheck, HealthStatus
 from mailbox.words import times
 
@@ -22,7 +20,7 @@ NAMED = 3
 
 def queues(now: datetime) -> HealthCheck:
     """Report the agents with a task that is queued for too long."""
-    late: list[str] = _late(COUNTED_TO).rows(late_before=troubles.late_before(now), quiet_before=now - QUIET_AFTER)
+    late = troubles.late_names(now, most=COUNTED_TO)
     limit = times.write(settings.A2A_ATTENTION_QUEUED)
     if not late:
         return HealthCheck(name="Agents' queues", word=HealthStatus.OK, saw=f"no task queued for over {limit}")
@@ -50,12 +48,6 @@ def callbacks(now: datetime) -> HealthCheck:
     saw = f"{shown} failing for over {times.write(settings.A2A_ATTENTION_CALLBACK)}"
     note = "Retried automatically until the last attempt. Check the receivers."
     return HealthCheck(name="Callback retries", word=HealthStatus.DEGRADED, saw=saw, note=note)
-
-
-@compiled.once
-def _late(most: int) -> Any:
-    found = unserved(Given("late_before"), Given("quiet_before")).order_by("display")
-    return found.values_list("display", flat=True)[: most + 1]
 
 
 @compiled.once

@@ -51,6 +51,17 @@ def late_queues(now: datetime) -> AgentQuerySet:
     return unserved(late_before(now), now - QUIET_AFTER)
 
 
+def late_names(now: datetime, *, most: int) -> list[str]:
+    """Return the displays of the agents of `late_queues` by name, at most one more than ``most``."""
+    return _late_names(most).rows(late_before=late_before(now), quiet_before=now - QUIET_AFTER)
+
+
+@compiled.once
+def _late_names(most: int) -> Any:
+    found = unserved(Given("late_before"), Given("quiet_before")).order_by("display")
+    return found.values_list("display", flat=True)[: most + 1]
+
+
 def late_before(now: datetime) -> datetime:
     """Return the moment since which a task that is still queued waits for too long."""
     return now - settings.A2A_ATTENTION_QUEUED
