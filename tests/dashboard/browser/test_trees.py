@@ -8,7 +8,9 @@ import pytest
 
 from tests.screenshots import hub
 
-CUT = "lines => lines.filter(line => line.scrollWidth > line.clientWidth).map(line => line.innerText)"
+CUT = """lines => lines.filter(line => line.scrollWidth > line.clientWidth
+  || line.getBoundingClientRect().right > line.closest('tr').getBoundingClientRect().right + 1
+).map(line => line.innerText)"""
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
