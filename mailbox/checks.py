@@ -17,8 +17,10 @@ from mailbox.outbound.destinations import AllowList
 from mailbox.verbs.repairs import auto_retry
 from mailbox.verbs.repairs.auto_retry import AutoRetry, BadSettingError, Bound
 
+SERVING = "serving"  # the tag of the checks of settings that only a served hub needs
 
-@register()
+
+@register(SERVING)
 def scheduler_settings(**kwargs: Any) -> list[CheckMessage]:
     """Report invalid environment variables of the scheduler."""
     try:
@@ -29,7 +31,7 @@ def scheduler_settings(**kwargs: Any) -> list[CheckMessage]:
     return []
 
 
-@register()
+@register(SERVING)
 def scheduler_interval(**kwargs: Any) -> list[CheckMessage]:
     """Warn if the scheduler's interval is not in force as it is set, but rounded up to whole minutes."""
     try:

@@ -53,6 +53,12 @@ def modules_of(program: str) -> set[str]:
         pytest.param(
             f"{SET_UP}; from django_q import cluster; from mailbox.background import jobs", PAGES, id="cluster"
         ),
+        pytest.param(
+            f"{SET_UP}; from a2aproject.management.commands.serve import Command as Serve; "
+            "Serve().check(tags=Serve.requires_system_checks)",
+            PAGES,
+            id="supervisor",
+        ),
     ],
 )
 @pytest.mark.django_db

@@ -18,6 +18,7 @@ from a2aproject.serving import first_run, services, supervise
 from a2aproject.serving.first_run import Credentials
 from a2aproject.serving.greeting import Greeting
 from mailbox.background import jobs
+from mailbox.checks import SERVING
 from mailbox.database.backups.errors import BackupError
 from mailbox.verbs.agents import own_agents
 
@@ -33,6 +34,7 @@ PORT_PAUSE = 0.2  # seconds between two looks at a port in use
 
 class Command(BaseCommand):
     help = "Run the hub: migrate the database, then run the web server, the task cluster and the carrier until stopped."
+    requires_system_checks = ("a2a", SERVING)  # of settings; the checks of code would load every page
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

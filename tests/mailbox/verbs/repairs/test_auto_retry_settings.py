@@ -48,6 +48,7 @@ PRINT_SETTINGS = (
 )
 
 
+@pytest.mark.one_database
 def test_without_settings_the_scheduler_is_off_with_the_documented_bounds(tmp_path):
     read = json.loads(in_a_fresh_process({"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS).stdout)
 
@@ -55,6 +56,7 @@ def test_without_settings_the_scheduler_is_off_with_the_documented_bounds(tmp_pa
     assert AutoRetry.from_settings(read) == AutoRetry(policy=RetryPolicy(), interval=timedelta(minutes=1))
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("prefix", ["A2A_AUTO_RETRY_", "COVENANT_A2A_AUTO_RETRY_"])
 def test_every_setting_is_read_under_both_spellings(tmp_path, prefix):
     wanted = dict(zip(DEFAULTS, ["yes", "120000", "1", "2", "3", "4"], strict=True))
@@ -70,6 +72,7 @@ def test_every_setting_is_read_under_both_spellings(tmp_path, prefix):
     )
 
 
+@pytest.mark.one_database
 def test_the_hubs_own_spelling_of_a_setting_wins(tmp_path):
     both = {"A2A_AUTO_RETRY_MAX_ATTEMPTS": "7", "COVENANT_A2A_AUTO_RETRY_MAX_ATTEMPTS": "8"}
 
@@ -126,10 +129,11 @@ def test_an_interval_of_whole_minutes_needs_no_warning_and_a_bad_interval_has_it
     assert checks.scheduler_interval() == []
 
 
+@pytest.mark.one_database
 def test_the_warning_names_the_variable_that_was_set(tmp_path):
     environment = {"COVENANT_A2A_AUTO_RETRY_INTERVAL_MS": "90000", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
 
-    checked = in_a_fresh_process(environment, "manage.py", "check")
+    checked = in_a_fresh_process(environment, "manage.py", "check", "--tag", "serving")
 
     assert checked.returncode == 0
     assert "COVENANT_A2A_AUTO_RETRY_INTERVAL_MS is 90000: the scheduler runs every 2 min instead." in checked.stderr
@@ -169,25 +173,28 @@ def test_the_error_of_a_long_value_shows_its_beginning(name):
     assert str(refused.value).endswith(f'got "{"x" * 80}…"')
 
 
+@pytest.mark.one_database
 def test_a_bad_value_stops_the_command_line_before_anything_starts(tmp_path):
     environment = {"COVENANT_A2A_AUTO_RETRY_SCHEDULER": "maybe", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
 
-    refused = in_a_fresh_process(environment, "manage.py", "check")
+    refused = in_a_fresh_process(environment, "manage.py", "check", "--tag", "serving")
 
     assert refused.returncode == 1
     assert 'COVENANT_A2A_AUTO_RETRY_SCHEDULER: expected boolean env value, got "maybe"' in refused.stderr
     assert "HINT: Correct the A2A_AUTO_RETRY_" in refused.stderr
 
 
+@pytest.mark.one_database
 @pytest.mark.parametrize("value", ["soon", "-1", str(20 * 86_400_000 + 1)])
 def test_the_error_names_the_variable_that_was_set(tmp_path, value):
     environment = {"COVENANT_A2A_AUTO_RETRY_INTERVAL_MS": value, "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
 
-    refused = in_a_fresh_process(environment, "manage.py", "check")
+    refused = in_a_fresh_process(environment, "manage.py", "check", "--tag", "serving")
 
     assert "(mailbox.E001) COVENANT_A2A_AUTO_RETRY_INTERVAL_MS " in refused.stderr
 
 
+@pytest.mark.one_database
 def test_a_fresh_database_can_be_migrated_with_the_scheduler_switched_on(tmp_path):
     environment = {"A2A_AUTO_RETRY_SCHEDULER": "1", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
 
