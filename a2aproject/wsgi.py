@@ -13,6 +13,7 @@ from a2aproject.serving import connections, frameworks, lifeline, shared_counts,
 if TYPE_CHECKING:
     from a2aproject.web.bodies import Application
 
+gc.disable()  # until all modules are loaded, which live as long as the process
 stopping.end_at_once()
 lifeline.follow_parent()
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
@@ -71,3 +72,4 @@ application = _with_bounded_bodies()
 gc.collect()
 gc.freeze()
 gc.set_threshold(10_000)
+gc.enable()
