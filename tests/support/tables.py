@@ -10,7 +10,7 @@ from mailbox.models import AuditEvent, Lease, ReplayEntry, Result, Task
 from tests.support.model import Model
 from tests.support.model_rows import Answer
 from tests.support.tables_talk import Talk, assert_same_talk
-from tests.support.views import assert_seen_as_stored
+from tests.support.views import Views
 
 RETURNED = {
     Lease.End.REQUEUE: "a2a_repair_applied",
@@ -57,6 +57,7 @@ class Watch:
         self._journal: list[tuple[int, str, UUID | None, int | None, str]] = []
         self._ended: dict[int, tuple[object, object]] = {}
         self._resolved: dict[int, tuple[object, ...]] = {}
+        self._views = Views()
 
     def assert_sound(self, rows: Rows | None = None) -> None:
         rows = rows or Rows()
@@ -66,7 +67,7 @@ class Watch:
         _results_are_sound(rows)
         _waiters_are_sound(rows.tasks)
         rows.talk.assert_sound(rows.tasks, rows.leases, rows.journal)
-        assert_seen_as_stored()
+        self._views.assert_seen_as_stored()
         self._resolved_tasks_stay_as_they_are(rows)
 
     def _resolved_tasks_stay_as_they_are(self, rows: Rows) -> None:
