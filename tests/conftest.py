@@ -24,6 +24,7 @@ from mailbox.database.bell import attendance, ringing
 from mailbox.gate import own_limits, password_checks, repeats, seals
 from mailbox.verbs.hot import plain
 from mailbox.verbs.people import sign_ins
+from tests.support import hub
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
 from tests.support.flush import quick_flush
 from tests.support.hub import NO_RATES, Hub, served
@@ -145,6 +146,16 @@ def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: Databa
     var = tmp_path_factory.mktemp("served")
     with served(var, "--only", "web", "--no-migrate", database_url=url_of_the_tests_database()) as hub:
         yield hub
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _hubs_start_from_a_migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Let all test processes share it. To migrate a new database takes far longer than to start a hub."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hub, "migrated", shared / "migrated.sqlite3")
+        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

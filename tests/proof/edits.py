@@ -10,6 +10,7 @@ import os
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "edited"
+VARIABLE = "A2A_PROOF_EDITS"
 
 Edit = tuple[str, str, str]  # module, old text, new text
 
@@ -17,7 +18,7 @@ Edit = tuple[str, str, str]  # module, old text, new text
 def environment(*edits: Edit) -> dict[str, str]:
     """Return the environment of a hub with these edits."""
     path = os.pathsep.join([str(FOLDER), *filter(None, [os.environ.get("PYTHONPATH")])])
-    return {"PYTHONPATH": path, "A2A_PROOF_EDITS": json.dumps(edits)}
+    return {"PYTHONPATH": path, VARIABLE: json.dumps(edits)}
 
 
 # The rows of a receive attempt are kept for minutes. With seconds, tasks are compacted within a run, too.

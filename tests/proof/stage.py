@@ -11,6 +11,7 @@ from pathlib import Path
 
 import psutil
 
+from tests.proof import edits
 from tests.proof.history import History
 from tests.proof.servers import Pair, Server
 from tests.support.hub import ROOT, Hub, free_port, has_ended, served, wait_until
@@ -73,6 +74,7 @@ class Stage:
                 port=self.port,
                 workers=self.workers,
                 code=self.code,
+                is_new=edits.VARIABLE in self.environment,  # edits change migrations, too
                 **{**ENVIRONMENT, **self.environment},
             )
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -29,9 +30,13 @@ LAST_SWEEP = "SELECT finished_at FROM mailbox_lastpass WHERE job LIKE '%.sweep_p
 NO_RATES = {"A2A_AGENT_REQUESTS_PER_S": "0", "A2A_ADDRESS_REQUESTS_PER_S": "0"}
 ENOUGH = {"A2A_QUOTA_QUEUED": "100000000", "A2A_QUOTA_QUEUED_TO_ONE": "100000000", "A2A_QUOTA_BYTES": str(10**15)}
 NO_LIMITS = NO_RATES | ENOUGH
+DATABASE = "hub.sqlite3"  # in the folder of a hub
 PORTS = range(20_000, 32_000)  # below those that Linux gives to clients
 LAST_PORT = Path(tempfile.gettempdir()) / f"a2a-hub-tests-port-{os.getuid()}"
 PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
+
+migrated: Path | None = None
+"""The SQLite file that hubs start from, made when the first of them starts. None: each hub migrates its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,15 +134,18 @@ def served(
     port: int = 0,
     workers: int = 1,
     code: Path = ROOT,
+    is_new: bool = False,
     **environment: str,
 ) -> Iterator[Hub]:
     """Serve a hub with its data in `var`, or in `database_url`, until the block ends. It answers when this yields.
 
     ``options`` are options of `manage.py serve`. ``workers`` is the number of its web server's processes. ``code`` is
-    the folder of the project that serves.
+    the folder of the project that serves. A hub of this project starts from `migrated`, unless it ``is_new``.
     """
     port = port or free_port()
     var.mkdir(exist_ok=True, mode=0o700)
+    if migrated is not None and code == ROOT and not (is_new or database_url):
+        _start_from(migrated, var / DATABASE)
     log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
     own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **NO_LIMITS, **environment}
@@ -150,7 +158,7 @@ def served(
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    database_url = database_url or f"sqlite:///{var / 'hub.sqlite3'}"
+    database_url = database_url or f"sqlite:///{var / DATABASE}"
     hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log, database_url=database_url)
     try:
         hub.wait_until_up()
@@ -158,6 +166,20 @@ def served(
     finally:
         if process.poll() is None:
             hub.stop()
+
+
+def _start_from(original: Path, file: Path) -> None:
+    """Copy the migrated database to the new hub's file. The first hub of all test processes makes it."""
+    if file.exists():
+        return
+    with original.with_suffix(".lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not original.exists():
+            own = {"A2A_VAR": str(original.parent / original.stem), "DATABASE_URL": ""}
+            command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"]
+            subprocess.run(command, env=os.environ | own, check=True, timeout=PATIENCE)
+            (original.parent / original.stem / DATABASE).rename(original)
+    shutil.copy(original, file)
 
 
 def free_port() -> int:

@@ -17,15 +17,14 @@ import psutil
 import psycopg
 import pytest
 
-from tests.support.databases import database_of_its_own
 from tests.support.hub import PATIENCE, ROOT, command_of, free_port, has_ended, served, wait_until
 
 TOKEN = "a-token-of-the-operator"
 
 
 @pytest.fixture
-def database_url():
-    with database_of_its_own() as url:
+def database_url(migrated_database):
+    with migrated_database() as url:
         yield url
 
 
@@ -37,16 +36,16 @@ def hub(tmp_path, database_url):
 
 
 @pytest.fixture(scope="module")
-def lasting_hub(tmp_path_factory):
+def lasting_hub(tmp_path_factory, migrated_database):
     """Return a hub that the tests share: each leaves it whole."""
-    with database_of_its_own() as url, served(tmp_path_factory.mktemp("hub"), database_url=url, workers=2) as hub:
+    with migrated_database() as url, served(tmp_path_factory.mktemp("hub"), database_url=url, workers=2) as hub:
         yield hub
 
 
 @pytest.mark.one_database
-def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(tmp_path, database_url):
+def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(tmp_path):
     file = tmp_path / "first-run.txt"
-    with served(tmp_path, "--only", "web", database_url=database_url) as hub:
+    with served(tmp_path, "--only", "web", is_new=True) as hub:
         first, kept = hub.printed, file.read_text()
         password = re.findall(r"password +(\S+)", kept)[0]
         with httpx.Client(base_url=hub.url, follow_redirects=True) as browser:
@@ -54,7 +53,7 @@ def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(t
             form = {"username": "operator", "password": password, "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
             admin = browser.post("/admin/login/?next=/admin/", data=form)
         assert hub.stop() == 0
-    with served(tmp_path, "--only", "web", database_url=database_url) as hub:
+    with served(tmp_path, "--only", "web") as hub:
         second = hub.printed.removeprefix(first)
         processes = {*hub.descendants()}
         own = {hub.web_server(), *hub.web_workers()}
