@@ -73,7 +73,13 @@ LONGEST = (
 
 # Tests of programs that see a hub through HTTP alone: they run on one database. The contract tests of the client
 # package and the tests of the dialects show that a hub answers alike on both.
-OF_CLIENTS = ("tests/clients/python/cli/", "tests/clients/python/worker/")
+OF_CLIENTS = (
+    "tests/clients/javascript/",
+    "tests/clients/python/cli/",
+    "tests/clients/python/worker/",
+    "tests/mailbox/dialects/a2a/clients/",
+    "tests/mailbox/dialects/mcp/clients/",
+)
 
 hypothesis.settings.register_profile("usual", max_examples=25, stateful_step_count=20, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)

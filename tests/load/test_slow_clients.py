@@ -22,6 +22,8 @@ from tests.load.cast import operator_key, pairs
 from tests.support.hub import PATIENCE, Hub, served, wait_until
 from tests.support.own_client import client_of
 
+pytestmark = pytest.mark.one_database
+
 WORKERS, THREADS = 2, 64
 FEW_THREADS = 8  # of which two may wait for slow bodies
 STALLED = 400

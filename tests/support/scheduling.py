@@ -20,6 +20,7 @@ SHARED = {
     "tests/docs/test_site": "site",
     "tests/test_restarts.py": "restarted hub",
     "tests/proof/test_checker.py": "recorded run",
+    "tests/proof/test_rules_batches.py": "recorded run",
     "tests/a2aproject/serving/test_unwritable.py": "unwritable hub",
 }
 

@@ -15,7 +15,7 @@ from mailbox.verbs.people import provided
 from tests.dashboard.oidc.provider import CLIENT, FOREIGN_KEY, KEY, KID
 from tests.dashboard.oidc.walk import FAILED, REFUSAL, REFUSED, is_signed_in, rows, sign_in
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 DEEP = b"[" * 100_000
 LARGE = json.dumps({"id_token": "x" * 1024 * 1024}).encode()
