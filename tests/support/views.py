@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from mailbox.inspection import lives
 from mailbox.models import Task
 from mailbox.words.a2a import v1_0
-from mailbox.words.a2a.fold import EventPosition, LifeRow, TaskSnapshot
+from mailbox.words.a2a.fold import EventPosition, TaskSnapshot
 from mailbox.words.a2a.states import of_task
 
 Json = dict[str, Any]
 
 
 class Views:
-    """Checks what readers see after each step. Rows of a task that were checked are checked again once they differ."""
+    """Checks what readers see after each step. A task is checked at all its numbers once more after each change."""
 
     def __init__(self) -> None:
-        self._grown: dict[int, tuple[Json, list[LifeRow]]] = {}
+        self._grown: dict[int, tuple[EventPosition, Json]] = {}
 
     def assert_seen_as_stored(self) -> None:
         """Check the view of each task against its row, and each view on the way against the events after it."""
@@ -31,15 +30,15 @@ class Views:
             assert (view.position, view.generation) == (folded.position, folded.generation)
             assert view.position == (task.journal_seq, 2)
             assert view.status.state == of_task(task.state, task.awaits, task.outcome)
-            seen = (v1_0.task(folded, numbered=True), lives.rows_after(task, 0))
+            seen = (view.position, v1_0.task(view, numbered=True))
             if self._grown.get(task.pk) != seen:
-                _grows_into(task, folded, seen[1])
+                _grows_into(task, folded)
                 self._grown[task.pk] = seen
 
 
-def _grows_into(task: Task, last: TaskSnapshot, rows: Sequence[LifeRow]) -> None:
+def _grows_into(task: Task, last: TaskSnapshot) -> None:
     """Check that a reader who saw the task anywhere, and then each event, has seen the whole task."""
-    fold = lives.fold_before(task)
+    rows, fold = lives.rows_after(task, 0), lives.fold_before(task)
     events = [event for row in rows for event in fold.add(row)]
     assert [event.generation for event in events] == list(range(1, len(events) + 1))
     assert [event.position for event in events] == sorted({event.position for event in events})
