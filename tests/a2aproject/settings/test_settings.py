@@ -210,6 +210,18 @@ def test_invalid_settings_stop_the_hub_before_it_creates_files(tmp_path, variabl
     assert not (tmp_path / "var" / "hub.sqlite3").exists()
 
 
+def test_settings_that_a_system_check_reports_stop_the_hub_before_it_migrates(tmp_path):
+    env = os.environ | UNSET | {"A2A_VAR": str(tmp_path), "A2A_REMOTE_CONCURRENCY": "0"}
+
+    refused = subprocess.run(
+        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
+    )
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert "(agentcards.E002)" in refused.stderr
+    assert (tmp_path / "hub.sqlite3").stat().st_size == 0
+
+
 @pytest.mark.parametrize(
     ("environment", "trusted"),
     [

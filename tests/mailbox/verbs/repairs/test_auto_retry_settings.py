@@ -174,12 +174,12 @@ def test_the_error_of_a_long_value_shows_its_beginning(name):
 
 
 @pytest.mark.one_database
-def test_a_bad_value_stops_the_command_line_before_anything_starts(tmp_path):
+def test_a_bad_value_stops_the_hub_before_it_migrates(tmp_path):
     environment = {"COVENANT_A2A_AUTO_RETRY_SCHEDULER": "maybe", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
 
-    refused = in_a_fresh_process(environment, "manage.py", "check", "--tag", "serving")
+    refused = in_a_fresh_process(environment, "manage.py", "serve")
 
-    assert refused.returncode == 1
+    assert (refused.returncode, (tmp_path / "hub.sqlite3").stat().st_size) == (1, 0)
     assert 'COVENANT_A2A_AUTO_RETRY_SCHEDULER: expected boolean env value, got "maybe"' in refused.stderr
     assert "HINT: Correct the A2A_AUTO_RETRY_" in refused.stderr
 
