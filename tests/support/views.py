@@ -39,6 +39,7 @@ class Views:
 def _grows_into(task: Task, last: TaskSnapshot) -> None:
     """Check that a reader who saw the task anywhere, and then each event, has seen the whole task."""
     rows, fold = lives.rows_after(task, 0), lives.fold_before(task)
+    assert [row.seq for row in rows] == list(range(1, task.journal_seq + 1))
     events = [event for row in rows for event in fold.add(row)]
     assert [event.generation for event in events] == list(range(1, len(events) + 1))
     assert [event.position for event in events] == sorted({event.position for event in events})
