@@ -1,7 +1,7 @@
-"""Processes that call the verbs directly, for load: python -m tests.load.actor COUNT COMMAND ARGUMENT...
+"""Processes that call the verbs directly, for load, on the database of DATABASE_URL and A2A_VAR.
 
-COUNT processes run the command on the database of DATABASE_URL and A2A_VAR. They begin at the same time. The last line
-of the output is a JSON list of their results.
+python -m tests.load.actor COMMAND ARGUMENT... runs one command.
+python -m tests.load.actor DESCRIPTOR runs commands in processes of their own, on a connection of that number.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from typing import Any
 
@@ -256,8 +257,22 @@ def act_when_all_are_ready(command: str, arguments: Sequence[int]) -> object:
     return act(command, arguments)
 
 
+def serve(test: Connection) -> None:
+    """Run the commands that come from the test, each as a JSON list of count, command and arguments, until it hangs up.
+
+    Answer each with the JSON list of its processes' results. A failed command ends this process.
+    """
+    while True:
+        try:
+            count, command, arguments = json.loads(test.recv_bytes())
+        except EOFError:
+            return
+        test.send_bytes(json.dumps(act_together(count, command, arguments)).encode())
+
+
 if __name__ == "__main__":
-    count, command, *arguments = sys.argv[1:]
-    numbers = [*map(int, arguments)]
-    found = [act(command, numbers)] if count == "1" else act_together(int(count), command, numbers)
-    print(json.dumps(found), flush=True)  # noqa: T201
+    first, *rest = sys.argv[1:]
+    if first.isdigit():
+        serve(Connection(int(first)))
+    else:
+        act(first, [*map(int, rest)])

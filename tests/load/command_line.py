@@ -43,8 +43,11 @@ def refusal(ended: subprocess.CompletedProcess[str]) -> str:
 @contextlib.contextmanager
 def new_hub(folder: Path) -> Iterator[Database]:
     """Yield a place for a hub: a folder that does not exist yet, and on PostgreSQL a database without a table."""
-    with database_of_its_own() as url:
-        yield Database(folder, url or f"sqlite:///{folder / 'hub.sqlite3'}")
+    with (
+        database_of_its_own() as url,
+        Database(folder, url or f"sqlite:///{folder / 'hub.sqlite3'}") as database,
+    ):
+        yield database
 
 
 def state(database: Database) -> tuple[Any, list[str]]:

@@ -16,8 +16,8 @@ from tests.support.hub import Hub, served
 @pytest.fixture
 def database(tmp_path: Path, migrated_database: Databases) -> Iterator[Database]:
     """Return a database without rows, on the tests' server or in a file."""
-    with migrated_database() as url:
-        yield Database(tmp_path, url)
+    with migrated_database() as url, Database(tmp_path, url) as database:
+        yield database
 
 
 @pytest.fixture

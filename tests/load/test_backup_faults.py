@@ -14,7 +14,7 @@ import pytest
 from django.db import connection
 
 from tests.load.actors import Database
-from tests.load.command_line import a2a, done, environment_of, new_hub, refusal, state
+from tests.load.command_line import a2a, done, environment_of, refusal, state
 from tests.support.hub import ROOT, wait_until
 
 TRIES = 20
@@ -22,51 +22,46 @@ on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="about the 
 on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="about a PostgreSQL server")
 
 
+@pytest.fixture
+def heavy(database: Database) -> Database:
+    """Return a hub of 20 MB, whose restore takes a while."""
+    database.act("prepare")
+    database.act("weigh", 40)
+    return database
+
+
 @on_sqlite
 @pytest.mark.parametrize("moment", ["hub.sqlite3.restoring", ".partial", "hub.sqlite3-journal"])
-def test_a_killed_restore_leaves_the_earlier_or_the_new_database(tmp_path: Path, moment: str) -> None:
+def test_a_killed_restore_leaves_the_earlier_or_the_new_database(heavy: Database, moment: str) -> None:
     """`moment` is the end of the name of the file at whose appearance the restore is killed."""
-    with new_hub(tmp_path / "hub") as hub:
-        heavy(hub)
-        file = tmp_path / "hub.backup"
-        done(a2a(hub, "backup", file))
+    file = heavy.folder / "hub.backup"
+    done(a2a(heavy, "backup", file))
+    beside = Path(heavy.url.removeprefix("sqlite:///")).parent
 
-        later, whole = killed_restore(
-            hub, file, lambda: any(path.name.endswith(moment) for path in hub.folder.iterdir())
-        )
+    later, whole = killed_restore(heavy, file, lambda: any(path.name.endswith(moment) for path in beside.iterdir()))
 
-        rows, problems = state(hub)
-        assert problems == []
-        assert set(rows["tasks"]) in (set(whole), set(whole) - {later})
-        done(a2a(hub, "restore", file, "--replace"))
-        assert set(hub.act("rows")["tasks"]) == set(whole) - {later}
+    rows, problems = state(heavy)
+    assert problems == []
+    assert set(rows["tasks"]) in (set(whole), set(whole) - {later})
+    done(a2a(heavy, "restore", file, "--replace"))
+    assert set(heavy.act("rows")["tasks"]) == set(whole) - {later}
 
 
 @on_postgresql
-def test_a_killed_restore_leaves_the_earlier_schema(tmp_path: Path) -> None:
-    with new_hub(tmp_path / "hub") as hub:
-        heavy(hub)
-        file = tmp_path / "hub.backup"
-        done(a2a(hub, "backup", file))
+def test_a_killed_restore_leaves_the_earlier_schema(heavy: Database) -> None:
+    file = heavy.folder / "hub.backup"
+    done(a2a(heavy, "backup", file))
 
-        locks = b"SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation IS NOT NULL"
-        # A connection to the restored database itself would be refused as a running hub.
-        with psycopg.connect(urlsplit(hub.url)._replace(path="/template1").geturl(), autocommit=True) as other:
-            later, _ = killed_restore(hub, file, lambda: other.execute(locks).fetchone() != (0,))
+    locks = b"SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation IS NOT NULL"
+    # A connection to the restored database itself would be refused as a running hub.
+    with psycopg.connect(urlsplit(heavy.url)._replace(path="/template1").geturl(), autocommit=True) as other:
+        later, _ = killed_restore(heavy, file, lambda: other.execute(locks).fetchone() != (0,))
 
-        rows, problems = state(hub)
-        assert problems == []
-        assert later in rows["tasks"]
-        done(a2a(hub, "restore", file, "--replace"))
-        assert later not in hub.act("rows")["tasks"]
-
-
-def heavy(hub: Database) -> None:
-    """Make a hub of 20 MB, whose restore takes a while."""
-    manage = [sys.executable, str(ROOT / "manage.py")]
-    subprocess.run([*manage, "migrate", "-v0"], env=hub.environment, check=True)
-    hub.act("prepare")
-    hub.act("weigh", 40)
+    rows, problems = state(heavy)
+    assert problems == []
+    assert later in rows["tasks"]
+    done(a2a(heavy, "restore", file, "--replace"))
+    assert later not in heavy.act("rows")["tasks"]
 
 
 def killed_restore(hub: Database, file: Path, is_moment: Callable[[], bool]) -> tuple[str, list[str]]:

@@ -28,7 +28,7 @@ APPEND_ONLY = "the journal is append-only; the journal is append-only"
 def loaded(database: Database, processes: int = 3) -> Iterator[list[Path]]:
     """Run cycles in processes until the block ends; yield the files to which they report."""
     reports = [database.folder / f"reported-{number}" for number in range(processes)]
-    call = [sys.executable, "-m", "tests.load.actor", "1", "report-each", "1000000"]
+    call = [sys.executable, "-m", "tests.load.actor", "report-each", "1000000"]
     with contextlib.ExitStack() as stack:
         for report in reports:
             running = subprocess.Popen(
@@ -125,7 +125,7 @@ def test_a_restore_refuses_while_a_hub_runs(database: Database, backup: Path) ->
 def test_an_older_backup_is_migrated_and_a_newer_backup_is_refused(database: Database, tmp_path: Path) -> None:
     file = tmp_path / "old.backup"
     manage = [sys.executable, str(ROOT / "manage.py")]
-    for app, name in (("axes", "0008"), ("mailbox", "0037")):
+    for app, name in (("axes", "0008"), ("mailbox", "0050")):
         subprocess.run([*manage, "migrate", "-v0", app, name], env=database.environment, check=True)
     done(a2a(database, "backup", file))
 

@@ -35,7 +35,7 @@ def syncs_before_each_acknowledgement(database: Database, options: str = "") -> 
     """Run cycles under strace; return the number of syncs before each "acked", since the last "acked"."""
     trace = database.folder / "trace"
     strace = str(shutil.which("strace"))
-    command = [sys.executable, "-m", "tests.load.actor", "1", "acknowledge-each", str(CYCLES)]
+    command = [sys.executable, "-m", "tests.load.actor", "acknowledge-each", str(CYCLES)]
     subprocess.run(
         [strace, "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=fsync,fdatasync,write", *command],
         cwd=ROOT,

@@ -59,7 +59,7 @@ def copies_of_the_tests_database(folder: Path) -> Iterator[Databases]:
 @contextlib.contextmanager
 def _copied(original: Path) -> Iterator[str]:
     with tempfile.TemporaryDirectory(dir=original.parent) as folder:
-        copy = shutil.copy(original, folder)
+        copy = shutil.copy(original, Path(folder) / "hub.sqlite3")
         yield f"sqlite:///{copy}"
 
 
