@@ -80,31 +80,31 @@ soak: .venv/dev.stamp ## Run the stateful and race tests far longer, on both dat
 
 .PHONY: fuzz
 fuzz: .venv/dev.stamp ## Give the parsers a million inputs, and a served hub 25,000 requests (FUZZ="--seed 7")
-	DATABASE_URL= $(python) -m tests.fuzz parsers $(FUZZ)
-	DATABASE_URL= $(python) -m tests.fuzz requests $(FUZZ)
-	$(python) -m tests.support.postgres -- $(python) -m tests.fuzz requests --inputs 10000 $(FUZZ)
+	DATABASE_URL= $(python) -m tools.fuzz parsers $(FUZZ)
+	DATABASE_URL= $(python) -m tools.fuzz requests $(FUZZ)
+	$(python) -m tests.support.postgres -- $(python) -m tools.fuzz requests --inputs 10000 $(FUZZ)
 
 .PHONY: mutations
 mutations: .venv/dev.stamp ## Make each hand-made bug in a copy of the tree; its test must fail (BUGS="no-fence-at-a-result")
-	$(python) -m tests.proof.mutations $(BUGS)
+	$(python) -m tools.proof.mutations $(BUGS)
 
 SEED ?= 1
 
 .PHONY: prove
 prove: .venv/dev.stamp ## Prove for an hour that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
-	$(tests) DATABASE_URL= $(python) -m tests.proof --seed $(SEED) $(PROVE)
+	$(tests) DATABASE_URL= $(python) -m tools.proof --seed $(SEED) $(PROVE)
 
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure the API, into docs/operate/benchmarks.md (BENCH="--section cycles waiting")
-	A2A_VAR=var/bench $(python) -m tests.bench $(BENCH)
+	A2A_VAR=var/bench $(python) -m tools.bench $(BENCH)
 
 .PHONY: screenshots
 screenshots: .venv/dev.stamp ## Take pictures of the dashboard into screenshots/, in both themes and two widths
-	DATABASE_URL= A2A_VAR=var/screenshots $(python) -m pytest -q -p no:randomly tests/screenshots/shots.py
+	DATABASE_URL= A2A_VAR=var/screenshots $(python) -m pytest -q -p no:randomly tools/screenshots/shots.py
 
 .PHONY: bench-dashboard
 bench-dashboard: .venv/dev.stamp ## Measure the dashboard over a million tasks on PostgreSQL (BENCH="--tasks 100000")
-	A2A_VAR=var/bench $(python) -m tests.bench.dashboard $(BENCH)
+	A2A_VAR=var/bench $(python) -m tools.bench.dashboard $(BENCH)
 
 .PHONY: docs
 docs: .venv/dev.stamp ## Write the generated parts of the documentation

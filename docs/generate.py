@@ -21,10 +21,10 @@ from mailbox.dialects.a2a import errors as official_errors
 from mailbox.dialects.base import codes
 from mailbox.gate.entries import about_tasks, access, agents, hub, people, quotas, task_life
 from mailbox.words.kinds import Kind, LifeEntry
-from tests.bench import page as measurements
-from tests.bench import record
-from tests.proof.mutations.bugs import table as table_of_bugs
 from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
+from tools.bench import page as measurements
+from tools.bench import record
+from tools.proof.mutations.bugs import table as table_of_bugs
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")

@@ -11,7 +11,7 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
-FOLDERS = ("deploy", "docs", "mailbox/management", "tests")
+FOLDERS = ("deploy", "docs", "mailbox/management", "tests", "tools")
 LIBRARIES = {"aiohttp", "http.client", "httpx", "httpx2", "requests", "urllib.request", "urllib3"}
 LIBRARIES |= {"tests.support.raw_client"}
 CALLS = {"create_connection", "HTTPConnection", "open_connection", "urlopen"}
@@ -20,11 +20,11 @@ MAY = {  # modules, and folders with their last slash
         "deploy/health.py",
         "docs/demo/run.py",
         "tests/a2aproject/serving/test_shared_counts.py",
-        "tests/proof/faults/readiness.py",
+        "tools/proof/faults/readiness.py",
         "tests/support/hub.py",
     ),
     "reads pages as a browser does": (
-        "tests/bench/dashboard.py",
+        "tools/bench/dashboard.py",
         "tests/deploy/test_image.py",
         "tests/test_tour.py",
     ),
@@ -40,32 +40,32 @@ MAY = {  # modules, and folders with their last slash
         "tests/mailbox/outbound/test_tls.py",
     ),
     "sends broken, slow or cut requests, or sees every single try": (
-        "tests/fuzz/requests.py",
+        "tools/fuzz/requests.py",
         "tests/load/raw_pair.py",
         "tests/load/test_cut_batches.py",
         "tests/load/test_cut_connections.py",
         "tests/load/test_slow_clients.py",
-        "tests/proof/actors.py",
-        "tests/proof/faults/limits.py",
-        "tests/proof/test_proxy.py",
-        "tests/proof/wire.py",
+        "tools/proof/actors.py",
+        "tools/proof/faults/limits.py",
+        "tests/tools/proof/test_proxy.py",
+        "tools/proof/wire.py",
         "tests/support/raw_client.py",
     ),
     "talks to a hub of the version before, which may lack routes of the package": (
-        "tests/bench/sections/migration.py",
+        "tools/bench/sections/migration.py",
     ),
     "measures single requests, of which the package would cost a large part": (
-        "tests/bench/blocking.py",
-        "tests/bench/cycles.py",
-        "tests/bench/sections/waiting.py",
-        "tests/bench/short.py",
-        "tests/bench/waiters.py",
+        "tools/bench/blocking.py",
+        "tools/bench/cycles.py",
+        "tools/bench/sections/waiting.py",
+        "tools/bench/short.py",
+        "tools/bench/waiters.py",
     ),
     "speaks another protocol, or to another server than a hub": (
-        "tests/bench/official_call.py",
-        "tests/bench/sdk_server.py",
-        "tests/fuzz/official_requests.py",
-        "tests/fuzz/remote.py",
+        "tools/bench/official_call.py",
+        "tools/bench/sdk_server.py",
+        "tools/fuzz/official_requests.py",
+        "tools/fuzz/remote.py",
         "tests/load/official.py",
         "tests/load/test_official_streams.py",
         "tests/mailbox/background/test_federation.py",
@@ -75,7 +75,7 @@ MAY = {  # modules, and folders with their last slash
         "tests/mailbox/dialects/corvid/test_conversation.py",
         "tests/mailbox/dialects/mcp/clients/conftest.py",
         "tests/mailbox/dialects/yeoman/test_served.py",
-        "tests/proof/world.py",
+        "tools/proof/world.py",
         "tests/support/clients/drivers/python_0_3.py",
         "tests/support/clients/drivers/python_1.py",
         "tests/support/clients/player.py",

@@ -18,7 +18,7 @@ WITH_MESSAGES = ("a2aproject", "agentcards", CLIENT, "mailbox")
 def passages() -> Iterator[prose.Passage]:
     for path in sorted([*ROOT.glob("*.md"), *(ROOT / "clients").glob("*/*.md"), *(ROOT / "docs").rglob("*.md")]):
         yield from prose.of_markdown(path, str(path.relative_to(ROOT)))
-    for package in (*PRODUCT, "tests", "docs"):
+    for package in (*PRODUCT, "tests", "tools", "docs"):
         for path in sorted((ROOT / package).rglob("*.py")):
             name = str(path.relative_to(ROOT))
             yield from prose.of_python(path, name)

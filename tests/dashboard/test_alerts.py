@@ -14,9 +14,9 @@ from mailbox.background import jobs
 from mailbox.database.timetable import ALERT_JOB
 from mailbox.models import Alert, LastPass
 from mailbox.verbs.life import results
-from tests.screenshots import hub
 from tests.support import factories
 from tests.support.receiver import receiver
+from tools.screenshots import hub
 
 pytestmark = pytest.mark.django_db
 

@@ -8,9 +8,9 @@ from http import HTTPStatus
 import pytest
 
 from tests.load.official import talk
-from tests.proof import servers
 from tests.support.a2a import message, state
 from tests.support.hub import served, wait_until
+from tools.proof import servers
 
 pytestmark = pytest.mark.one_database  # the tests bring a PostgreSQL server of their own
 

@@ -11,11 +11,11 @@ import pytest
 
 from tests.load.cast import operator_of
 from tests.load.official import kill, process_of, talk
-from tests.proof import servers
 from tests.support.a2a import message, short, state
 from tests.support.hub import served, wait_until
 from tests.support.own_client import client_of
 from tests.support.workers import Desk
+from tools.proof import servers
 
 SUBSCRIBE = "SubscribeToTask"
 

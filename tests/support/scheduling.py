@@ -19,8 +19,8 @@ SHARED = {
     "tests/clients/python/worker/": "served hub",
     "tests/docs/test_site": "site",
     "tests/test_restarts.py": "restarted hub",
-    "tests/proof/test_checker.py": "recorded run",
-    "tests/proof/test_rules_batches.py": "recorded run",
+    "tests/tools/proof/test_checker.py": "recorded run",
+    "tests/tools/proof/test_rules_batches.py": "recorded run",
     "tests/a2aproject/serving/test_unwritable.py": "unwritable hub",
 }
 

@@ -11,8 +11,8 @@ import sys
 import httpx
 import pytest
 
-from tests.proof import servers
 from tests.support.hub import PATIENCE, ROOT, Hub, free_port, served, wait_until
+from tools.proof import servers
 
 pytestmark = pytest.mark.one_database
 

@@ -14,11 +14,11 @@ import pytest
 
 from a2a_hub_client.models.tasks import HeldLease
 from tests.clients.javascript.conftest import Cast, run
-from tests.proof.history import History
-from tests.proof.proxy import USUAL, proxied
 from tests.support import pages
 from tests.support.clients.environments import PACKAGE
 from tests.support.hub import PATIENCE, wait_until
+from tools.proof.history import History
+from tools.proof.proxy import USUAL, proxied
 
 FIRST_WORKER = pages.page("docs/start/first-worker-js.md")
 EXAMPLES = dict(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.dashboard.views.test_leases import aged
-from tests.screenshots import hub
 from tests.support import factories
+from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 

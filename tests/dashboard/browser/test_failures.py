@@ -6,7 +6,7 @@ import pytest
 
 from mailbox.models import Task
 from mailbox.verbs.upkeep import filing
-from tests.screenshots import hub
+from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.screenshots import hub
 from tests.support.axe import violations
+from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 

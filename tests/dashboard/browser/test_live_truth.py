@@ -11,8 +11,8 @@ from mailbox.models import Lease
 from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of
-from tests.screenshots import hub
 from tests.support import factories, talking
+from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 

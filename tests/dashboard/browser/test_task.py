@@ -7,8 +7,8 @@ import pytest
 from mailbox.models import Lease, Task
 from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
-from tests.screenshots import hub
 from tests.support import factories, talking
+from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 

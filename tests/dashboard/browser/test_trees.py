@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.screenshots import hub
+from tools.screenshots import hub
 
 CUT = """lines => lines.filter(line => line.scrollWidth > line.clientWidth
   || line.getBoundingClientRect().right > line.closest('tr').getBoundingClientRect().right + 1

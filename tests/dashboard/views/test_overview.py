@@ -17,9 +17,9 @@ from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.dashboard.views.test_leases import aged
-from tests.screenshots import hub
 from tests.support import factories
 from tests.support.markup import squeezed
+from tools.screenshots import hub
 
 NOON = datetime(2026, 1, 1, 12, 0, 30, tzinfo=UTC)
 FIVE = timedelta(minutes=5)

@@ -15,11 +15,11 @@ from django.urls import resolve
 from mailbox.gate.callers import Role
 from mailbox.models import Agent, PushDelivery
 from mailbox.verbs.life import leasing, results
-from tests.screenshots import hub
 from tests.support import factories
 from tests.support.plans import leased, planned
 from tests.support.printed_commands import Commands, UnknownCommandError, parse
 from tests.support.terminals import CommandLine
+from tools.screenshots import hub
 
 OF_ROUTE = 3  # pages of one route that are looked at
 LINK = re.compile(r'(?:href|hx-get)="((?:/ops/|\?)[^"#]*)')

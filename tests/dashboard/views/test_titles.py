@@ -7,7 +7,7 @@ from django.template.loader import render_to_string
 
 from mailbox.gate.callers import Role
 from tests.dashboard.views.test_printed_commands import pages_of
-from tests.screenshots import hub
+from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 PLAIN = ("ops/locked_out.html", "ops/second_step.html", "500.html", "503.html")

@@ -1,0 +1,50 @@
+"""The check of handlers names each broken promise."""
+
+from __future__ import annotations
+
+from collections import Counter
+from uuid import uuid4
+
+import pytest
+
+from a2a_hub_client import Result, TextBlock
+from tools.proof.handlers import Diary, broken, javascript
+
+pytestmark = pytest.mark.one_database
+
+TASK = uuid4()
+
+
+def result_of(text: str) -> Result:
+    return Result(task_id=TASK, status="ok", content=[TextBlock(text)])
+
+
+def named(diary: Diary) -> list[str]:
+    return [violation.name for violation in broken(diary)]
+
+
+def test_a_diary_of_one_result_for_each_task_is_whole():
+    diary = Diary(sent={TASK})
+    diary.note(result_of(str(TASK)), ["attempt 1", "attempt 2"])
+
+    assert (named(diary), diary.repeated) == ([], 1)
+
+
+def test_each_broken_promise_is_named():
+    assert named(Diary(sent={TASK})) == ["handler_result_lost"]
+    assert named(Diary(sent={TASK}, drained=Counter({TASK: 2}))) == ["handler_result_doubled"]
+    assert named(Diary(drained=Counter({TASK: 1}))) == ["handler_result_doubled"]
+    assert named(Diary(left=["lease of task 1"])) == ["handler_left_something"]
+
+
+def test_a_result_of_another_task_and_a_repeated_message_are_named():
+    diary = Diary(sent={TASK})
+    diary.note(result_of("another"), ["attempt 1", "attempt 1"])
+
+    assert named(diary) == ["handler_result_wrong", "handler_message_doubled"]
+
+
+def test_without_node_no_worker_in_javascript_is_proved(monkeypatch):
+    monkeypatch.setattr("shutil.which", lambda _: None)
+
+    assert javascript() == {}

@@ -1,0 +1,83 @@
+"""The page of a proof shows its counts, its broken promises and what was not run."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from tests.support import prose
+from tools.proof import report
+from tools.proof.controls import CONTROLS
+from tools.proof.evidence import Violation
+from tools.proof.forms import Part, Strike
+from tools.proof.report import Proof
+
+pytestmark = pytest.mark.one_database
+
+
+def proof() -> Proof:
+    struck = Part(name="faults", database="postgresql", seed=2, operations=Counter(send=5), tries=9)
+    struck.strikes = [
+        Strike(name="PostgreSQL: stopped", recovery=0.5),
+        Strike(name="PostgreSQL: stopped", recovery=1.5, silence=4.25),
+        Strike(name="killed: 25 web workers, one after the other", recovery=0.1, counted=25),
+    ]
+    cut = Part(name="cuts", database="sqlite", seed=1, operations=Counter(send=7, drain=3), tries=14)
+    cut.faults = Counter(early=4, duplicated=2)
+    control = Part(name=CONTROLS[0].name, database="sqlite", seed=3)
+    control.violations = [Violation(name, "request") for name in CONTROLS[0].names]
+    return Proof(
+        commit="abc1234",
+        seed=1,
+        parts=[cut, struck],
+        controls=[(CONTROLS[0], control)],
+        missing={"clock: a day ahead": "no C compiler"},
+        left_out=Counter({"limit: little memory": 2}),
+    )
+
+
+def row(page: str, name: str) -> list[str]:
+    (found,) = [line for line in page.splitlines() if line.startswith(f"| {name} |")]
+    return [cell.strip() for cell in found.strip("|").split("|")][1:]
+
+
+def test_the_page_counts_each_database_and_both():
+    page = report.page(proof())
+
+    assert proof().holds
+    assert row(page, "tasks sent") == ["7", "5", "12"]
+    assert row(page, "requests cut") == ["4", "0", "4"]
+    assert row(page, "kills of processes") == ["0", "25", "25"]
+    assert row(page, "kills of web workers among them") == ["0", "25", "25"]
+    assert row(page, "faults of PostgreSQL") == ["0", "2", "2"]
+    assert row(page, "PostgreSQL: stopped") == ["2", "1.00", "1.50", "4.25"]
+    assert row(page, "killed: 25 web workers, one after the other") == ["1", "0.10", "0.10", ""]
+    assert row(page, CONTROLS[0].name) == ["sqlite", "request_decided_twice 1"]
+    assert "- clock: a day ahead: no C compiler" in page
+    assert "- limit: little memory: no time was left for 2 strikes" in page
+
+
+def test_a_broken_promise_is_counted_and_fails_the_proof():
+    found = proof()
+    found.parts[0].violations = [Violation("acknowledged_task_lost", "task"), Violation("journal_gap", "task")]
+    page = report.page(found)
+
+    assert not found.holds
+    assert row(page, "**tasks or results lost**") == ["1", "0", "1"]
+    assert row(page, "**other broken promises**") == ["1", "0", "1"]
+    assert "acknowledged_task_lost" in report.verdict(found)
+
+
+def test_a_control_that_reports_nothing_fails_the_proof():
+    found = proof()
+    found.controls[0][1].violations.clear()
+
+    assert not found.holds
+
+
+def test_the_page_is_plain_english(tmp_path):
+    page = tmp_path / "reliability.md"
+    page.write_text(report.page(proof()))
+
+    assert [str(fault) for one in prose.of_markdown(page, page.name) for fault in prose.faults(one)] == []

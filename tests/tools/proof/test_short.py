@@ -1,0 +1,20 @@
+"""The short form of the proof: no acknowledged task or result is lost, delivered twice or to another sender."""
+
+from __future__ import annotations
+
+import pytest
+from django.db import connection
+
+from tools.proof import forms
+from tools.proof.short import short
+
+SEED = 20261
+
+
+@pytest.mark.django_db
+def test_a_hub_under_faults_keeps_every_promise(tmp_path):
+    parts = short(connection.vendor, tmp_path, SEED)
+
+    assert [str(violation) for part in parts for violation in part.violations] == []
+    assert sum(part.cuts for part in parts) > 50
+    assert len(parts[-1].strikes) == len(forms.faults_for(connection.vendor, short=True))

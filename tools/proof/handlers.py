@@ -1,0 +1,231 @@
+"""Workers of the clients under faults: requests are cut, and worker processes are killed and started again.
+
+A worker may be killed before its first heartbeat. No worker takes over such a lease; the operator's retry gate requeues
+its task.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+
+from a2a_hub_client import Hub, HubError, Result, Retry
+from tests.support.clients.environments import javascript_package
+from tests.support.hub import ROOT
+from tools.proof.evidence import Violation
+from tools.proof.forms import HANG_UPS, Part, Strike
+from tools.proof.history import History
+from tools.proof.proxy import proxied
+from tools.proof.stage import Stage
+from tools.proof.world import operator_key
+
+Commands = Mapping[str, Sequence[str]]  # of worker processes, by their kinds
+PYTHON: Commands = {kind: (sys.executable, "-m", "tools.proof.handler", kind) for kind in ("threads", "asyncio")}
+OF_PACKAGE = "handlers of the client package"
+OF_JAVASCRIPT = "handlers of the JavaScript client"
+SENDERS = 2
+BETWEEN = 2.5  # seconds between two kills
+BEGUN_WITHIN = 60.0
+RETRY_EVERY = 1.0
+STALE = 20.0  # seconds: the age of a lease that the retry gate requeues, long after a worker would take it over
+FINISHED_WITHIN = 240.0
+STOPPED_WITHIN = 90.0
+
+
+@dataclass(kw_only=True)
+class Diary:
+    """The facts that the clients know, by the ids of tasks. ``tries`` counts requests that were repeated."""
+
+    sent: set[UUID] = field(default_factory=set)
+    drained: Counter[UUID] = field(default_factory=Counter)
+    wrong: dict[UUID, str] = field(default_factory=dict)
+    doubled: set[UUID] = field(default_factory=set)  # a message of the worker came twice
+    repeated: int = 0  # tasks that were begun again, by a worker that took them over
+    left: list[str] = field(default_factory=list)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    tries: int = 0
+
+    def trouble(self, _: HubError) -> None:
+        with self.lock:
+            self.tries += 1
+
+    def note(self, result: Result, said: list[str]) -> None:
+        with self.lock:
+            self.drained[result.task_id] += 1
+            if not result.is_ok or result.text != str(result.task_id):
+                self.wrong[result.task_id] = f"{result.status}: {result.text or result.error_message}"
+            if len(set(said)) < len(said):
+                self.doubled.add(result.task_id)
+            self.repeated += len(said) > 1
+
+
+def javascript() -> Commands:
+    """Return the command of the worker in JavaScript, {} without a fitting node."""
+    try:
+        node, folder = javascript_package()
+    except pytest.skip.Exception:
+        return {}
+    return {"javascript": (node, str(ROOT / "tests" / "proof" / "handler.mjs"), str(folder))}
+
+
+def handled(
+    stage: Stage, seed: int, *, sends: int, kills: int, name: str = OF_PACKAGE, commands: Commands = PYTHON
+) -> Part:
+    """Send tasks to handlers through the proxy, and kill worker processes meanwhile; check what came back."""
+    began, diary = time.monotonic(), Diary()
+    history = History(seed, stage.folder / f"history-{seed}.jsonl")
+    with proxied(("127.0.0.1", stage.port), history, HANG_UPS) as proxy:
+        _play(stage, proxy.url, diary, random.Random(seed), commands, sends=sends, kills=kills)
+    history.close()
+    part = Part(name=name, database=stage.database, seed=seed, seconds=time.monotonic() - began)
+    part.operations.update(send=len(diary.sent), drain=diary.drained.total(), take_over=diary.repeated)
+    part.tries = part.operations.total() + diary.tries
+    for (kind, _), count in proxy.counts.items():
+        part.faults[kind] += count
+    part.strikes = [Strike(name=f"killed: a worker of {name}", recovery=0.0, counted=kills)]
+    part.violations = list(broken(diary))
+    return part
+
+
+def _play(
+    stage: Stage, url: str, diary: Diary, rng: random.Random, commands: Commands, *, sends: int, kills: int
+) -> None:
+    retry = Retry(patience=FINISHED_WITHIN, first_pause=0.05, longest_pause=1.0, on_trouble=diary.trouble)
+    names = [f"{kind}-{rng.getrandbits(32):x}@proof" for kind in commands]
+    with Hub(stage.url, operator_key(stage), retry=retry) as operator, contextlib.ExitStack() as running:
+        senders = [
+            running.enter_context(Hub(url, _key(operator, f"sender-{rng.getrandbits(32):x}@proof"), retry=retry))
+            for _ in range(SENDERS)
+        ]
+        keys = [_key(operator, name) for name in names]
+        crew = [
+            running.enter_context(Crew(command, url, key, stage.folder / f"{name}.log"))
+            for name, command, key in zip(names, commands.values(), keys, strict=True)
+        ]
+        with ThreadPoolExecutor(SENDERS) as pool:
+            sending = [pool.submit(_send_and_drain, hub, names, sends // SENDERS, diary) for hub in senders]
+            for _ in range(kills):
+                time.sleep(BETWEEN)
+                rng.choice(crew).kill()
+            _retry_until_done(operator, sending)
+        diary.left += [f"exit code {code}" for one in crew if (code := one.stop()) != 0]
+        for key in keys:
+            with Hub(stage.url, key, retry=retry) as worker:
+                diary.left += [f"lease of task {held.task.id}" for held in worker.leases()]
+
+
+def _retry_until_done(operator: Hub, sending: Sequence[Future[None]]) -> None:
+    """Requeue tasks whose worker was killed before its first heartbeat, until the senders have all results."""
+    give_up_at = time.monotonic() + FINISHED_WITHIN
+    while wait(sending, RETRY_EVERY).not_done and time.monotonic() < give_up_at:
+        operator.retry_stale(enabled=True, min_lease_age=STALE, max_attempts=100, max_requeues=100)
+    for sender in sending:
+        sender.result(0)
+
+
+def _key(operator: Hub, name: str) -> str:
+    made = operator.add_agent(name)
+    for action in ("a2a.send.*", "a2a.respond.*"):
+        operator.grant(name, action)
+    return made.api_key
+
+
+def _send_and_drain(hub: Hub, names: list[str], sends: int, diary: Diary) -> None:
+    mine = {
+        hub.send(names[number % len(names)], f"work {number}", idempotency_key=str(number)).id
+        for number in range(sends)
+    }
+    diary.sent |= mine
+    missing = set(mine)
+    for result in hub.results(batch=5, wait=FINISHED_WITHIN):
+        said = [one.text for one in hub.task(result.task_id).messages() if one.role == "agent" and one.progress is None]
+        diary.note(result, said)
+        missing.discard(result.task_id)
+        if not missing:
+            hub.ack(list(mine))
+            return
+
+
+class Member:
+    """A worker process with a log of its own."""
+
+    def __init__(self, command: Sequence[str], environment: dict[str, str], log: Path) -> None:
+        self._log = log
+        with log.open("wb") as out:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=out
+            )
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self) -> None:
+        """Send SIGTERM once the worker hears signals, which it logs; before, the signal would end the process."""
+        limit = time.monotonic() + BEGUN_WITHIN
+        while b"Working" not in self._log.read_bytes() and self.process.poll() is None and time.monotonic() < limit:
+            time.sleep(0.05)
+        self.process.send_signal(signal.SIGTERM)
+
+
+class Crew:
+    """Two worker processes of one agent. One of them is killed and started again."""
+
+    def __init__(self, command: Sequence[str], url: str, key: str, log: Path) -> None:
+        """``log`` is the path of the logs, to which each process adds its number."""
+        self._command = command
+        self._environment = os.environ | {"A2A_URL": url, "A2A_API_KEY": key}
+        self._logs = (log.with_suffix(f".{number}.log") for number in itertools.count(1))
+        self._members: list[Member] = []
+
+    def __enter__(self) -> Crew:
+        self._members = [self._start(), self._start()]
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for member in self._members:
+            member.kill()
+
+    def kill(self) -> None:
+        """Kill the older process, and start another."""
+        self._members.pop(0).kill()
+        self._members.append(self._start())
+
+    def stop(self) -> int:
+        """Stop the processes by SIGTERM; return an exit code that is not 0, else 0."""
+        for member in self._members:
+            member.stop()
+        return next(filter(None, [member.process.wait(STOPPED_WITHIN) for member in self._members]), 0)
+
+    def _start(self) -> Member:
+        return Member(self._command, self._environment, next(self._logs))
+
+
+def broken(diary: Diary) -> Iterator[Violation]:
+    """Yield the promises that the clients' diary shows as broken."""
+    for task_id in diary.sent - diary.drained.keys():
+        yield Violation("handler_result_lost", str(task_id))
+    for task_id, times in diary.drained.items():
+        if times > 1 or task_id not in diary.sent:
+            yield Violation("handler_result_doubled", str(task_id), f"{times} times")
+    for task_id, result in diary.wrong.items():
+        yield Violation("handler_result_wrong", str(task_id), result)
+    for task_id in diary.doubled:
+        yield Violation("handler_message_doubled", str(task_id))
+    for what in diary.left:
+        yield Violation("handler_left_something", what)

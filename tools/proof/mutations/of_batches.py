@@ -1,0 +1,72 @@
+"""Bugs of batches."""
+
+from __future__ import annotations
+
+from tools.proof.mutations.bug import Bug, Change
+
+STATEMENTS, WORK = "mailbox/verbs/hot/batches/statements.py", "mailbox/verbs/hot/batches/work.py"
+LEASING, RESULTS = "mailbox/verbs/life/leasing.py", "mailbox/verbs/life/results.py"
+BATCHES, LIFECYCLE = "tests/mailbox/verbs/life/test_batches.py", "tests/mailbox/verbs/test_lifecycle.py"
+
+BUGS = (
+    Bug(
+        name="batch-forgets-its-acknowledgements",
+        does="A drain answers that it has acknowledged results, and the same attempt gets them again.",
+        changes=(
+            Change(
+                STATEMENTS,
+                "WHERE task_id IN (SELECT id FROM named) AND delivery <> {acked} RETURNING task_id",
+                "WHERE task_id IN (SELECT id FROM named) AND delivery = {pending} RETURNING task_id",
+            ),
+        ),
+        fails=f"{LIFECYCLE}::test_the_rules_reach_every_passage",
+        breaks="acknowledged_but_not_done",
+    ),
+    Bug(
+        name="acknowledged-batch-given-again",
+        does="A repeated drain gives out the results of its attempt, also those that were acknowledged since.",
+        changes=(
+            Change(
+                RESULTS,
+                "return [result for result in earlier if result.delivery == Result.Delivery.DELIVERED]",
+                "return earlier",
+            ),
+        ),
+        fails=f"{LIFECYCLE}::test_the_rules_reach_every_passage",
+    ),
+    Bug(
+        name="batch-fills-up",
+        does="A lease of several tasks that is repeated takes further tasks, up to the number that it requests.",
+        changes=(
+            Change(
+                LEASING,
+                "                return [lease for lease in earlier if lease.ended_at is None]\n",
+                "                more = begin_in_turn(caller, journal, limit=limit - len(earlier))\n"
+                "                return [lease for lease in earlier if lease.ended_at is None] + more\n",
+            ),
+        ),
+        fails=f"{BATCHES}::test_a_repeat_of_the_whole_call_answers_the_same_and_takes_nothing_more",
+        breaks="attempt_took_twice",
+    ),
+    Bug(
+        name="batch-names-one-lease",
+        does="A lease of several tasks is answered with the first of them.",
+        changes=(Change(WORK, "for row in taken]\n", "for row in taken[:1]]\n"),),
+        fails=f"{BATCHES}::test_one_call_answers_the_last_batch_and_leases_the_next",
+        breaks="left_out_of_an_answer",
+    ),
+    Bug(
+        name="batch-claims-every-result",
+        does="It answers that each result of a batch was posted, also those that it refused.",
+        changes=(
+            Change(
+                "mailbox/dialects/covenant/batch_wire.py",
+                "    ids = [one.task.uuid for one in outcomes if isinstance(one, Result)]\n"
+                '    return {"posted": ids, "refused": _refused("results", "task_id", items, outcomes)}\n',
+                '    ids = [_id_of(item, "task_id") for item in items]\n    return {"posted": ids, "refused": []}\n',
+            ),
+        ),
+        fails="tests/mailbox/dialects/covenant/test_batches.py::test_each_result_of_a_batch_has_its_own_outcome",
+        breaks="acknowledged_result_lost",
+    ),
+)

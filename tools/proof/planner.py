@@ -1,0 +1,82 @@
+"""An operator that repairs stale leases by plans, while the database of DATABASE_URL and A2A_VAR is in use.
+
+It is a process of its own: python -m tools.proof.planner. It ends when its input ends. Plans are made by people on the
+dashboard alone, so that no route of the API makes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import random
+import select
+import subprocess
+import sys
+import uuid
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from tests.support.hub import ROOT
+
+if TYPE_CHECKING:
+    from tools.proof.stage import Stage
+
+STALE_AFTER = timedelta(seconds=4)
+EVERY = 0.7  # seconds
+
+
+@contextlib.contextmanager
+def planning(stage: Stage) -> Iterator[None]:
+    """Make, apply and work on plans of stale leases for the block."""
+    environment = {**os.environ, "A2A_VAR": str(stage.folder), "DATABASE_URL": stage.database_url}
+    command = [sys.executable, "-m", "tools.proof.planner", str(stage.seed)]
+    with (stage.folder / "planner.log").open("ab") as log:
+        process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=log, stderr=log)
+    assert process.stdin is not None
+    try:
+        yield
+    finally:
+        process.stdin.close()
+        assert process.wait(60) == 0, (stage.folder / "planner.log").read_text()
+
+
+def plan_until_the_input_ends(seed: int) -> None:
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
+    django.setup()
+    from django.db import InterfaceError, OperationalError, connection
+
+    rng = random.Random(seed)
+    while not select.select([sys.stdin], [], [], EVERY)[0]:
+        try:
+            repair_stale_leases(rng)
+        except (OperationalError, InterfaceError):  # a fault has struck the database
+            connection.close()
+
+
+def repair_stale_leases(rng: random.Random) -> None:
+    """Plan a repair of all leases that are stale, and carry it out. The sweep of the hub may do so, too."""
+    from django.utils import timezone
+
+    from mailbox.gate import credentials
+    from mailbox.models import AuditEvent, Lease, RepairPlan
+    from mailbox.verbs.repairs import applying, plans
+
+    found = Lease.objects.stale(timezone.now(), STALE_AFTER)
+    if not found.exists():
+        return
+    person = credentials.person("operator", source=AuditEvent.Source.DASHBOARD, request_id=uuid.uuid4().hex)
+    verb = rng.choice([RepairPlan.Verb.REQUEUE, RepairPlan.Verb.FORCE_ERROR])
+    plan = plans.make(person, verb, found, token=uuid.uuid4(), max_attempts=1000)
+    included = plans.PlanTally.of(plan).included(True)
+    if not included:
+        plans.discard(person, plan.pk)
+        return
+    plan = plans.apply(person, plan.pk, reason="the worker is gone", with_unsafe=True, typed=included)
+    applying.work(plan, seconds=rng.choice([0.05, 5.0]))
+
+
+if __name__ == "__main__":
+    plan_until_the_input_ends(int(sys.argv[1]))

@@ -1,0 +1,28 @@
+"""A hub whose callbacks arrived, fail, and were given up."""
+
+from __future__ import annotations
+
+from mailbox.models import PushDelivery
+from mailbox.verbs.life import callbacks
+from mailbox.verbs.life.callbacks import CallbackOutcome
+from tools.screenshots import hub
+
+ARRIVED = CallbackOutcome(status=204)
+BUSY = CallbackOutcome(status=503, problem="the receiver answered 503: busy")
+REFUSED = CallbackOutcome(status=None, problem="connection refused")
+ATTEMPTS = {50: [ARRIVED], 40: [ARRIVED], 30: [BUSY, ARRIVED], 20: [REFUSED] * 6, 12: [BUSY]}
+
+
+def calling_back() -> PushDelivery:
+    """An hour of work with callbacks; return the callback that was given up."""
+    scene = hub.on_fire()
+    for minutes, outcomes in ATTEMPTS.items():
+        with scene.ago(minutes=minutes):
+            url = f"https://hooks.example.org/fares/{minutes}"
+            task = scene.send("orchestrator", "flights", f"Watch the fare of flight {minutes}", callback_url=url)
+            scene.answer(scene.lease(task))
+        for number, outcome in enumerate(outcomes):
+            with scene.ago(minutes=minutes - number):
+                PushDelivery.objects.filter(task_uuid=task.uuid).update(next_attempt_at=scene.now.replace(year=2000))
+                callbacks.report(callbacks.claim_due(limit=1)[0], outcome)
+    return PushDelivery.objects.get(state=PushDelivery.State.DISABLED)
