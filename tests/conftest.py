@@ -30,6 +30,8 @@ from tests.support.flush import quick_flush
 from tests.support.hub import NO_RATES, Hub, served
 from tests.support.scheduling import SharedScheduling
 
+pytest_plugins = ("tests.support.chance", "tests.support.costs")
+
 # Tests that start hubs, processes or a browser. `make check` skips them, `make test` runs them.
 SLOW = (
     "tests/a2aproject/serving/",

@@ -1,0 +1,100 @@
+"""Keeps chance out of tests: no process, no socket, no pause, no clock that the test has not set.
+
+A test of the marker `processes` may use all of them, and sees the real time. Every other test begins at `MOMENT`, far
+from the end of a minute, an hour and a day. It waits for events: the suite's time-out is the only number of seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Generator
+from concurrent.futures import Future
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+import time_machine
+
+MOMENT = datetime(2026, 3, 4, 10, 20, 10, tzinfo=UTC)
+FOLDER = str(Path(__file__).resolve().parents[1])
+PROCESSES = {"os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"}
+SOCKETS = {"socket.bind", "socket.connect", "socket.sendto"}
+FORBIDDEN = {name: "starts a process" for name in PROCESSES} | {name: "opens a socket" for name in SOCKETS}
+
+
+class ChanceError(BaseException):
+    """A test depends on chance. No `except Exception` of the product may hide it."""
+
+
+class Guard:
+    """Refuses what depends on chance while a test runs. ``faults`` are those of the test, without repetition."""
+
+    def __init__(self) -> None:
+        self.is_on = False
+        self.faults: list[str] = []
+        self.refuses = bool(os.environ.get("A2A_TESTS_REFUSE"))
+
+    def refuse(self, fault: str) -> None:
+        if fault not in self.faults:
+            self.faults.append(fault)
+        if self.refuses:
+            raise ChanceError(f"The test {fault}. Mark it `processes`, or wait for an event and set the clock.")
+
+
+guard = Guard()
+
+
+def _on_event(event: str, _: tuple[Any, ...]) -> None:
+    if guard.is_on and event in FORBIDDEN:
+        guard.refuse(FORBIDDEN[event])
+
+
+def _guarded(original: Callable[..., Any], fault: str, *, of_tests_alone: bool = True) -> Callable[..., Any]:
+    """Return the function, which is refused while the guard is on. ``of_tests_alone``: if a test module calls it."""
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        if guard.is_on and (not of_tests_alone or sys._getframe(1).f_code.co_filename.startswith(FOLDER)):
+            guard.refuse(fault)
+        return original(*arguments, **named)
+
+    return call
+
+
+def _guarded_wait(original: Callable[..., Any], fault: str) -> Callable[..., Any]:
+    """Return the method, whose waits for a number of seconds are refused in a test module."""
+
+    def call(self: Any, timeout: float | None = None) -> Any:
+        if timeout and guard.is_on and sys._getframe(1).f_code.co_filename.startswith(FOLDER):
+            guard.refuse(fault)
+        return original(self, timeout)
+
+    return call
+
+
+def install() -> None:
+    sys.addaudithook(_on_event)
+    time.sleep = _guarded(time.sleep, "sleeps", of_tests_alone=False)
+    for name in ("monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"):
+        setattr(time, name, _guarded(getattr(time, name), "reads a clock that it cannot set"))
+    for owner, name in ((threading.Thread, "join"), (threading.Event, "wait"), (Future, "result")):
+        setattr(owner, name, _guarded_wait(getattr(owner, name), "waits for a number of seconds"))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    guard.faults = []
+    if item.get_closest_marker("processes"):
+        return (yield)
+    guard.is_on = True
+    try:
+        with time_machine.travel(MOMENT):
+            return (yield)
+    finally:
+        guard.is_on = False
+
+
+install()
