@@ -4,18 +4,16 @@ import gc
 import math
 import os
 import uuid
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import hypothesis
 import pytest
 from django.conf import settings
 from django.contrib.auth import hashers
 from django.db import connection
 from pytest_django import DjangoDbBlocker
-from xdist.remote import Producer
 
 from a2aproject.settings.static_files import static_files
 from agentcards import official_agents
@@ -28,107 +26,14 @@ from tests.support import hub
 from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
 from tests.support.flush import quick_flush
 from tests.support.hub import NO_RATES, Hub, served
-from tests.support.scheduling import SharedScheduling
 
-pytest_plugins = ("tests.support.chance", "tests.support.costs")
-
-# Tests that start hubs, processes or a browser. `make check` skips them, `make test` runs them.
-SLOW = (
-    "tests/a2aproject/serving/",
-    "tests/authorisation/test_absent_and_foreign.py",
-    "tests/authorisation/test_matrix.py::test_every_route_answers",
-    "tests/dashboard/browser/",
-    "tests/load/",
-    "tests/tools/proof/scenarios/test_official_carriage.py",
-    "tests/tools/proof/test_checker.py",
-    "tests/tools/proof/test_controls.py",
-    "tests/tools/proof/test_servers.py",
-    "tests/tools/proof/test_short.py",
-    "tests/tools/proof/test_stage.py",
-    "tests/mailbox/background/test_remote_sender_process.py",
-    "tests/mailbox/dialects/a2a/clients/",
-    "tests/mailbox/dialects/corvid/test_conversation.py",
-    "tests/mailbox/dialects/mcp/clients/",
-    "tests/mailbox/dialects/yeoman/test_served.py",
-    "tests/clients/python/cli/",
-    "tests/clients/python/worker/",
-    "tests/test_demo.py",
-    "tests/docs/test_backup_restore.py",
-    "tests/docs/test_tour.py",
-    "tests/test_restarts.py",
-)
-
-# Tests of a minute and more. A process that began with one of them last would still run it when the others have ended.
-LONGEST = (
-    "tests/authorisation/test_absent_and_foreign.py",
-    "tests/authorisation/test_matrix.py",
-    "tests/dashboard/browser/test_accessibility.py",
-    "tests/mailbox/gate/test_tampering.py",
-    "tests/mailbox/verbs/hot/batches/test_differential.py",
-    "tests/mailbox/verbs/hot/test_differential.py",
-    "tests/mailbox/verbs/test_lifecycle.py",
-    "tests/tools/proof/scenarios/test_official_carriage.py",
-    "tests/tools/proof/test_controls.py",
-    "tests/tools/proof/test_short.py",
-    "tests/test_tour.py",
-)
-
-# Tests of programs that see a hub through HTTP alone: they run on one database. The contract tests of the client
-# package and the tests of the dialects show that a hub answers alike on both.
-OF_CLIENTS = (
-    "tests/clients/javascript/",
-    "tests/clients/python/cli/",
-    "tests/clients/python/worker/",
-    "tests/mailbox/dialects/a2a/clients/",
-    "tests/mailbox/dialects/mcp/clients/",
-)
-
-hypothesis.settings.register_profile("usual", max_examples=25, stateful_step_count=20, deadline=None)
-hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or "usual")
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    help_text = "also run on PostgreSQL the tests that prove the same on either database"
-    parser.addoption("--every-test", action="store_true", help=help_text)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
-    """Deselect the tests of ``one_database`` on PostgreSQL. Mark slow tests, and run them before others."""
-    for item in items:
-        if item.nodeid.startswith(OF_CLIENTS):
-            item.add_marker(pytest.mark.one_database)
-    if connection.vendor == "postgresql" and not config.getoption("every_test"):
-        left_out = [item for item in items if item.get_closest_marker("one_database")]
-        items[:] = [item for item in items if not item.get_closest_marker("one_database")]
-        config.hook.pytest_deselected(items=left_out)
-    for item in items:
-        if "browse" in getattr(item, "fixturenames", ()) or item.nodeid.startswith(SLOW):
-            item.add_marker(pytest.mark.slow)
-        if "migrated_database" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.django_db)  # without the mark pytest-django sets up no database
-    yield
-    items.sort(key=_turn)
-
-
-def _turn(item: pytest.Item) -> int:
-    """Return the place of a test in the order by which all processes end at about the same time."""
-    if item.nodeid.startswith(LONGEST):
-        return 0
-    return 1 if item.get_closest_marker("slow") else 2
+pytest_plugins = ("tests.support.chance", "tests.support.tiers", "tests.support.costs")
 
 
 def pytest_collection_finish() -> None:
     """Exclude shared objects from garbage collection, and collect rarely. This saves a tenth of the suite's time."""
     gc.freeze()
     gc.set_threshold(50_000, 20, 50)
-
-
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> SharedScheduling:
-    """Keep tests that share a served hub or many rows in one process."""
-    return SharedScheduling(config, log)
 
 
 @pytest.fixture(scope="session")

@@ -23,7 +23,7 @@ MOMENT = datetime(2026, 3, 4, 10, 20, 10, tzinfo=UTC)
 FOLDER = str(Path(__file__).resolve().parents[1])
 PROCESSES = {"os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"}
 SOCKETS = {"socket.bind", "socket.connect", "socket.sendto"}
-FORBIDDEN = {name: "starts a process" for name in PROCESSES} | {name: "opens a socket" for name in SOCKETS}
+FORBIDDEN = dict.fromkeys(PROCESSES, "starts a process") | dict.fromkeys(SOCKETS, "opens a socket")
 
 
 class ChanceError(BaseException):

@@ -1,119 +1,190 @@
-"""Costs of tests."""
+"""Measures the CPU seconds of each test: of its process and of the processes that it starts, setup and call apart.
+
+What fixtures of a module or a run need is no test's cost. Without the marker `deep` or `processes` a test of the gate
+may need `MOST_SECONDS`. ``--costs FILE`` writes each test's outcome, costs and modules for `make test-all`.
+"""
 
 from __future__ import annotations
 
+import cProfile
 import json
 import os
 import resource
+from collections import defaultdict
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.chance import guard
+from tests.support import record
 
-TICK = os.sysconf("SC_CLK_TCK")
-OUT = os.environ.get("A2A_TESTS_COSTS")
+MOST_SECONDS = 1.0
+MARGIN = 1.5  # CPU seconds of one test differ from run to run
+DEAREST = 10
+PRODUCT = ("a2aproject/", "agentcards/", "clients/", "dashboard/", "mailbox/")
+TICKS = os.sysconf("SC_CLK_TCK")
+COST, FIXTURES, RAN = "cost", "fixtures", "ran"  # names of a report's properties
 
 
-def _spent() -> tuple[float, float]:
-    own, children = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
-    return own.ru_utime + own.ru_stime, children.ru_utime + children.ru_stime + _living(os.getpid())
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--costs", metavar="FILE", help="write the outcome, the costs and the modules of each test")
 
 
-def _living(process: int) -> float:
-    total = 0.0
-    try:
-        tasks = list(Path(f"/proc/{process}/task").iterdir())
-    except OSError:
-        return 0.0
-    for task in tasks:
-        try:
-            children = (task / "children").read_text().split()
-        except OSError:
-            continue
-        for child in children:
-            try:
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(Meter(traces=bool(config.getoption("costs"))), "meter")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Ledger(config), "ledger")
+
+
+@dataclass(slots=True)
+class Spent:
+    """CPU seconds of this process and of its children so far."""
+
+    own: float
+    children: float
+
+    @classmethod
+    def now(cls) -> Spent:
+        own, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+        return cls(own.ru_utime + own.ru_stime, ended.ru_utime + ended.ru_stime + _of_running(os.getpid()))
+
+    def since(self, before: Spent) -> Spent:
+        return Spent(self.own - before.own, self.children - before.children)
+
+
+def _of_running(process: int) -> float:
+    """Return the CPU seconds of the process's children that run, and of all below them."""
+    seconds = 0.0
+    for listed in Path(f"/proc/{process}/task").glob("*/children"):
+        with suppress(OSError):
+            for child in listed.read_text().split():
                 fields = Path(f"/proc/{child}/stat").read_bytes().rsplit(b")", 1)[1].split()
-            except OSError:
-                continue
-            total += sum(map(int, fields[11:15])) / TICK + _living(int(child))
-    return total
+                seconds += sum(map(int, fields[11:15])) / TICKS + _of_running(int(child))
+    return seconds
 
 
-class Costs:
-    def __init__(self) -> None:
-        self.row: dict[str, Any] = {}
-        self.session = [0.0, 0.0]
-        self.depth = 0
-        name = os.environ.get("PYTEST_XDIST_WORKER", "main")
-        self.file = open(f"{OUT}.{name}", "a", buffering=1)
+@dataclass(slots=True, eq=False)
+class Meter:
+    """Measures in the process that runs the tests. ``shared`` is what fixtures of more than one test have needed."""
 
-    @contextmanager
-    def phase(self, name: str) -> Iterator[None]:
-        before, taken = _spent(), list(self.session)
-        try:
-            yield
-        finally:
-            after = _spent()
-            self.row[name] = [round(after[i] - before[i] - self.session[i] + taken[i], 4) for i in (0, 1)]
-
-    def write(self, row):
-        self.file.write(json.dumps(row) + "\n")
+    traces: bool
+    shared: Spent = field(default_factory=lambda: Spent(0.0, 0.0))
+    depth: int = 0
+    cost: dict[str, float] = field(default_factory=dict)
+    fixtures: dict[str, float] = field(default_factory=dict)
+    traced: set[str] = field(default_factory=set)
 
     @pytest.hookimpl(wrapper=True)
-    def pytest_fixture_setup(self, fixturedef, request):
+    def pytest_fixture_setup(
+        self, fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+    ) -> Generator[None, object, object]:
         if fixturedef.scope == "function":
             return (yield)
         self.depth += 1
-        before = _spent() if self.depth == 1 else None
+        before = Spent.now()
         try:
             return (yield)
         finally:
             self.depth -= 1
-            if before:
-                after = _spent()
-                spent = [after[i] - before[i] for i in (0, 1)]
-                self.session = [self.session[i] + spent[i] for i in (0, 1)]
-                if sum(spent) > 0.05:
-                    self.write({"fixture": fixturedef.argname, "scope": fixturedef.scope, "by": request.node.nodeid, "spent": spent})
+            if not self.depth:
+                spent = Spent.now().since(before)
+                self.shared = Spent(self.shared.own + spent.own, self.shared.children + spent.children)
+                self.fixtures[fixturedef.argname] = round(spent.own + spent.children, 3)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_setup(self, item):
-        self.row = {"id": item.nodeid}
-        with self.phase("setup"):
+    def pytest_runtest_setup(self, item: pytest.Item) -> Generator[None, None, None]:
+        self.cost, self.fixtures = {"setup": 0.0, "call": 0.0, "children": 0.0}, {}
+        with self._counted("setup"):
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_call(self, item):
-        with self.phase("call"):
+    def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, None, None]:
+        with self._counted("call"), self._traced(item):
             return (yield)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_teardown(self, item):
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
         try:
-            with self.phase("teardown"):
+            with self._counted("setup"):
                 return (yield)
         finally:
-            names = getattr(item, "fixturenames", ())
-            db = item.get_closest_marker("django_db")
-            self.write(self.row | {
-                "faults": guard.faults, "slow": bool(item.get_closest_marker("slow")),
-                "one": bool(item.get_closest_marker("one_database")),
-                "db": bool(db) or any(n in names for n in ("db", "transactional_db", "live_server")),
-                "commits": bool(db and db.kwargs.get("transaction")) or "transactional_db" in names or "live_server" in names,
-                "fix": [n for n in names if n in ("served_hub", "browse", "chromium", "migrated_database", "live_server")],
-                "hyp": bool(getattr(getattr(item, "function", None), "is_hypothesis_test", False)),
-            })
+            cost = {name: round(seconds, 4) for name, seconds in self.cost.items()}
+            item.user_properties += [(COST, cost), (FIXTURES, self.fixtures)]
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logreport(self, report):
-        if report.failed:
-            self.write({"failed": report.nodeid, "when": report.when, "text": str(report.longrepr)[-3000:]})
+    @contextmanager
+    def _counted(self, phase: str) -> Iterator[None]:
+        before, shared = Spent.now(), self.shared
+        try:
+            yield
+        finally:
+            spent, of_fixtures = Spent.now().since(before), self.shared.since(shared)
+            self.cost[phase] += max(0.0, spent.own - of_fixtures.own)
+            self.cost["children"] += max(0.0, spent.children - of_fixtures.children)
+
+    @contextmanager
+    def _traced(self, item: pytest.Item) -> Iterator[None]:
+        """Note the modules that the first case of a function runs in its own thread."""
+        function = record.function_of(item.nodeid)
+        if not self.traces or function in self.traced or item.get_closest_marker("processes"):
+            yield
+            return
+        self.traced.add(function)
+        profile = cProfile.Profile(subcalls=False, builtins=False)
+        profile.enable()
+        try:
+            yield
+        finally:
+            profile.disable()
+            files = {entry.code.co_filename for entry in profile.getstats() if not isinstance(entry.code, str)}
+            inside = {file.removeprefix(f"{record.ROOT}/") for file in files}
+            item.user_properties.append((RAN, sorted(file for file in inside if file.startswith(PRODUCT))))
 
 
-def pytest_configure(config):
-    if OUT:
-        config.pluginmanager.register(Costs(), "costs")
+class Ledger:
+    """Collects what the meters of all processes report, and judges it at the end of the run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.is_gate = bool(config.getoption("gate"))
+        self.file = config.getoption("costs")
+        self.slowness = record.calibrate()
+        self.tests: dict[str, dict[str, Any]] = defaultdict(lambda: {"outcome": "passed"})
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        test = self.tests[report.nodeid]
+        if report.outcome != "passed":
+            test["outcome"] = report.outcome
+            test["text"] = str(report.longrepr)[-2000:]
+        if report.when == "teardown":
+            test |= dict(report.user_properties)  # type: ignore[arg-type]  # the meter makes these pairs
+            test["marks"] = sorted({"deep", "processes", "smoke"} & {*report.keywords})
+
+    def seconds_of(self, nodeid: str) -> float:
+        return sum(self.tests[nodeid].get(COST, {}).values()) / self.slowness
+
+    def too_dear(self) -> list[str]:
+        tests = [name for name, test in self.tests.items() if not test.get("marks", ["unfinished"])]
+        return [name for name in tests if self.seconds_of(name) > MOST_SECONDS * MARGIN]
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if self.is_gate and self.too_dear() and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        if self.file:
+            content = {"slowness": self.slowness, "tests": self.tests}
+            Path(self.file).write_text(json.dumps(content, indent=0))
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if len(self.tests) <= DEAREST:
+            return
+        total = sum(map(self.seconds_of, self.tests))
+        terminalreporter.section(f"{total:.0f} CPU seconds, {self.slowness:.1f} times slower than the record's machine")
+        for name in sorted(self.tests, key=self.seconds_of, reverse=True)[:DEAREST]:
+            terminalreporter.write_line(f"{self.seconds_of(name):6.2f} {name}")
+        for name in self.too_dear() if self.is_gate else ():
+            terminalreporter.write_line(
+                f"FAILED: {name} needs more than {MOST_SECONDS:.0f} CPU second. Make it cheaper, or mark it `deep`.",
+                red=True,
+            )

@@ -1,0 +1,107 @@
+"""The record of costs: CPU seconds of each test function on each database, as `make test-all` measured them last.
+
+The seconds are those of a machine on which `calibrate` returns 1. A file of tests has also the modules of the product
+that its tests ran, as `make check` needs them.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "tests" / "costs.json"
+BUDGET = 900.0  # CPU seconds of the tests of the gate on both databases: two cores for seven and a half minutes
+ROUNDS = 200_000
+REFERENCE = 0.0097  # CPU seconds of the rounds on the machine of the record
+
+
+@dataclass(slots=True)
+class Cost:
+    """CPU seconds of all cases of a function. ``children`` are the processes that they started."""
+
+    cases: int = 0
+    in_gate: int = 0
+    setup: float = 0.0
+    call: float = 0.0
+    children: float = 0.0
+
+    @property
+    def seconds(self) -> float:
+        return self.setup + self.call + self.children
+
+    @property
+    def of_gate(self) -> float:
+        return self.seconds * self.in_gate / self.cases if self.cases else 0.0
+
+
+def calibrate() -> float:
+    """Return how many times slower this machine is than the machine of the record, at least 1."""
+
+    def spent() -> float:
+        before = time.process_time()
+        for number in range(ROUNDS):
+            hash(number)
+        return time.process_time() - before
+
+    return max(1.0, min(spent() for _ in range(5)) / REFERENCE)
+
+
+def function_of(nodeid: str) -> str:
+    return nodeid.partition("[")[0]
+
+
+@cache
+def _content() -> dict[str, Any]:
+    return json.loads(FILE.read_text()) if FILE.is_file() else {"costs": {}, "ran": {}}
+
+
+def costs(vendor: str) -> Mapping[str, Cost]:
+    """Return the cost of each function on a database. Functions that are newer than the record are missing."""
+    return {name: Cost(*row) for name, row in _content()["costs"].get(vendor, {}).items()}
+
+
+def costs_of_scopes(vendor: str, scope_of: Callable[[str], str]) -> Mapping[str, float]:
+    scopes: dict[str, float] = defaultdict(float)
+    for name, cost in costs(vendor).items():
+        scopes[scope_of(name)] += cost.seconds
+    return scopes
+
+
+def ran() -> Mapping[str, set[str]]:
+    """Return the modules that each file of tests ran, as paths from the project's root."""
+    content = _content()["ran"]
+    modules = content.get("modules", [])
+    return {
+        name: {module for number, module in enumerate(modules) if int(bits, 16) >> number & 1}
+        for name, bits in content.get("tests", {}).items()
+    }
+
+
+def write(costs_of: Mapping[str, Mapping[str, Cost]], ran_by: Mapping[str, set[str]]) -> None:
+    """Replace the record. A function is a line, so that a change of the file can be read."""
+    modules = sorted(set().union(*ran_by.values()))
+    place = {module: number for number, module in enumerate(modules)}
+    bits = {name: f"{sum(1 << place[module] for module in ran):x}" for name, ran in sorted(ran_by.items())}
+    rows = {
+        vendor: {
+            name: [round(value, 2) if isinstance(value, float) else value for value in asdict(cost).values()]
+            for name, cost in sorted(functions.items())
+        }
+        for vendor, functions in costs_of.items()
+    }
+    FILE.write_text(_in_lines({"costs": rows, "ran": {"modules": modules, "tests": bits}}))
+
+
+def _in_lines(content: Any, depth: int = 0) -> str:
+    if not isinstance(content, dict):
+        return json.dumps(content)
+    inner = " " * (depth + 1)
+    lines = [f"{inner}{json.dumps(name)}: {_in_lines(value, depth + 1)}" for name, value in content.items()]
+    return "{\n" + ",\n".join(lines) + "\n" + " " * depth + "}" + ("" if depth else "\n")

@@ -1,0 +1,130 @@
+"""Chooses the tests of a run: the gate of each change (``--gate``), or all tests.
+
+The gate leaves out tests of the markers `deep` and `processes`, except those of `smoke`. A function with more than ten
+cases keeps five there, unless it is marked `every_case`. PostgreSQL runs the tests that have a database, and in the
+gate only those of `both_databases` and of the folders in `WITH_SQL`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import defaultdict
+from collections.abc import Generator, Iterable
+from functools import cache
+from pathlib import PurePosixPath
+from zlib import crc32
+
+import hypothesis
+import pytest
+from django.db import connection
+from xdist.remote import Producer
+from xdist.scheduler import LoadScopeScheduling
+
+from tests.support import record
+from tests.support.record import ROOT
+
+# The rooms whose code writes SQL of its own, takes locks or relies on constraints.
+WITH_SQL = (
+    "tests/mailbox/database/",
+    "tests/mailbox/dialects/conformance/test_life.py",
+    "tests/mailbox/gate/",
+    "tests/mailbox/in_process/",
+    "tests/mailbox/inspection/",
+    "tests/mailbox/models/",
+    "tests/mailbox/verbs/",
+)
+WITH_PROCESSES = {"browse", "chromium", "live_server", "migrated_database", "served_hub"}  # fixtures
+WITH_A_DATABASE = {"db", "django_db_setup", "live_server", "migrated_database", "transactional_db"}  # fixtures
+MOST_CASES = 10
+KEPT_CASES = 5
+
+hypothesis.settings.register_profile("gate", max_examples=8, stateful_step_count=15, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("all", max_examples=40, stateful_step_count=20, deadline=None)
+hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--gate", action="store_true", help="run the tests that each change must pass, see the page Tests")
+    parser.addoption("--every-test", action="store_true", help="run on PostgreSQL the tests of `one_database` too")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    usual = "gate" if config.getoption("gate") else "all"
+    hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE") or usual)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
+    for item in items:
+        _mark_by_fixtures(item)
+    chosen = list(items)
+    if connection.vendor == "postgresql" and not config.getoption("every_test"):
+        chosen = [item for item in chosen if _has_database(item) and not item.get_closest_marker("one_database")]
+    if config.getoption("gate"):
+        chosen = list(_of_gate(chosen))
+    kept = {*chosen}
+    config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+    items[:] = chosen
+    yield
+    costs = record.costs_of_scopes(connection.vendor, scope_of)
+    items.sort(key=lambda item: (-costs.get(scope := scope_of(item.nodeid), 0.0), scope))
+
+
+def _mark_by_fixtures(item: pytest.Item) -> None:
+    fixtures = {*getattr(item, "fixturenames", ())}
+    if fixtures & WITH_PROCESSES:
+        item.add_marker(pytest.mark.processes)
+    if "migrated_database" in fixtures:
+        item.add_marker(pytest.mark.django_db)  # without the mark pytest-django sets up no database
+
+
+def _has_database(item: pytest.Item) -> bool:
+    fixtures = {*getattr(item, "fixturenames", ())}
+    return bool(item.get_closest_marker("django_db") or fixtures & WITH_A_DATABASE)
+
+
+def _of_gate(items: Iterable[pytest.Item]) -> Iterable[pytest.Item]:
+    functions: dict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        if _is_of_gate(item):
+            functions[record.function_of(item.nodeid)].append(item)
+    for cases in functions.values():
+        if len(cases) > MOST_CASES and not cases[0].get_closest_marker("every_case"):
+            yield from sorted(cases, key=lambda case: crc32(case.nodeid.encode()))[:KEPT_CASES]
+        else:
+            yield from cases
+
+
+def _is_of_gate(item: pytest.Item) -> bool:
+    if connection.vendor == "postgresql" and not (
+        item.nodeid.startswith(WITH_SQL) or item.get_closest_marker("both_databases")
+    ):
+        return False
+    if item.get_closest_marker("smoke"):
+        return True
+    return not (item.get_closest_marker("processes") or item.get_closest_marker("deep"))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> ScopeScheduling:
+    return ScopeScheduling(config, log)
+
+
+class ScopeScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no types
+    """Gives the tests of a scope to one process, because they share what is dear to make. Dear scopes come first."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return scope_of(nodeid)
+
+
+@cache
+def _is_shared(folder: PurePosixPath) -> bool:
+    """Whether the folder's conftest has fixtures that are made once a run. All processes have those of `tests`."""
+    conftest = ROOT / folder / "conftest.py"
+    return len(folder.parts) > 1 and conftest.is_file() and 'scope="session"' in conftest.read_text()
+
+
+def scope_of(nodeid: str) -> str:
+    """Return the part of a test's id that its process shares: its module, or its folder with fixtures of a run."""
+    module = nodeid.partition("::")[0]
+    return next((str(folder) for folder in PurePosixPath(module).parents if _is_shared(folder)), module)
