@@ -2,18 +2,14 @@ from __future__ import annotations
 
 import gc
 import math
-import os
 import uuid
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
 from django.contrib.auth import hashers
 from django.db import connection
-from pytest_django import DjangoDbBlocker
 
 from a2aproject.settings.static_files import static_files
 from agentcards import official_agents
@@ -22,8 +18,12 @@ from mailbox.database.bell import attendance, ringing
 from mailbox.gate import own_limits, password_checks, repeats, seals
 from mailbox.verbs.hot import plain
 from mailbox.verbs.people import sign_ins
-from tests.support import hub
-from tests.support.databases import Databases, copies_of_the_tests_database, url_of_the_tests_database
+from tests.support.databases import (
+    Databases,
+    as_the_tests_database,
+    migrated_databases,
+    url_of_the_tests_database,
+)
 from tests.support.flush import quick_flush
 from tests.support.hub import NO_RATES, Hub, served
 
@@ -37,13 +37,10 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(
-    django_db_setup: None, django_db_blocker: DjangoDbBlocker, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Databases]:
-    """Set up the tests' database and copy it while it is empty."""
-    with ExitStack() as kept:
-        with django_db_blocker.unblock():
-            copies = kept.enter_context(copies_of_the_tests_database(tmp_path_factory.mktemp("databases")))
+def django_db_setup(django_test_environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+    """Give this process a migrated database of its own; return the maker of further copies."""
+    folder = tmp_path_factory.mktemp("databases")
+    with migrated_databases(folder) as copies, copies() as url, as_the_tests_database(url):
         yield copies
 
 
@@ -59,16 +56,6 @@ def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: Databa
     var = tmp_path_factory.mktemp("served")
     with served(var, "--only", "web", "--no-migrate", database_url=url_of_the_tests_database()) as hub:
         yield hub
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _hubs_start_from_a_migrated_database(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Let all test processes share it. To migrate a new database takes far longer than to start a hub."""
-    own = tmp_path_factory.getbasetemp()
-    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hub, "migrated", shared / "migrated.sqlite3")
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -100,20 +87,6 @@ def _no_clock_reads_the_limits_of_agents(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr(own_limits, "READ_EVERY", math.inf)
     monkeypatch.setattr(own_limits._own, "_by_agent", {})
     monkeypatch.setattr(own_limits._own, "_read_at", 0.0)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def _the_tests_database_is_dropped_at_once() -> Iterator[None]:
-    """Drop it by force: a backend of PostgreSQL may end a moment after its client has closed the connection."""
-
-    def drop(self: Any, test_database_name: str, verbosity: int) -> None:
-        with self._nodb_cursor() as cursor:
-            cursor.execute(f"DROP DATABASE {connection.ops.quote_name(test_database_name)} WITH (FORCE)")
-
-    with pytest.MonkeyPatch.context() as patch:
-        if connection.vendor == "postgresql":
-            patch.setattr(type(connection.creation), "_destroy_test_db", drop)
-        yield
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,20 +1,33 @@
-"""Further databases for tests: new databases on the same server, or SQLite files."""
+"""Databases for tests: copies of a migrated one, as databases of the same server or as SQLite files.
+
+To migrate a new database takes seconds, and to copy a migrated one takes milliseconds. So one process migrates a
+template, and all processes of the run copy it. The template of SQLite is kept until a module of the product changes.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import hashlib
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
 from urllib.parse import quote, urlsplit
 
 import psycopg
 from django.db import connection
+
+ROOT = Path(__file__).resolve().parents[2]
+TEMPLATES = ROOT / "var" / "test"
+PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
 
 
 class Databases(Protocol):
@@ -41,25 +54,83 @@ def database_of_its_own(like: str = "template1") -> Iterator[str]:
             admin.execute(f'DROP DATABASE "{name}" WITH (FORCE)'.encode())
 
 
+def template_of_sqlite() -> Path:
+    """Return the file of a migrated database. The first process that needs it makes it."""
+    file = TEMPLATES / f"template-{_fingerprint()}.sqlite3"
+    with _locked():
+        if not file.exists():
+            for old in TEMPLATES.glob("template-*"):
+                old.unlink()
+            made = file.with_suffix(".new")
+            _migrate(f"sqlite:///{made}")
+            made.rename(file)
+    return file
+
+
+def template_of_postgresql() -> str:
+    """Return the name of a migrated database on the tests' server. The first process that needs it makes it."""
+    server, name = os.environ["DATABASE_URL"], f"a2a_template_{_fingerprint()}"
+    with _locked(), psycopg.connect(server, autocommit=True) as admin:
+        if not admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            admin.execute(f'CREATE DATABASE "{name}_new"'.encode())
+            _migrate(urlsplit(server)._replace(path=f"/{name}_new").geturl())
+            admin.execute(f'ALTER DATABASE "{name}_new" RENAME TO "{name}"'.encode())
+    return name
+
+
+def _fingerprint() -> str:
+    """Return a short name of all that the tables of a migrated database depend on."""
+    modules = sorted(path for package in PRODUCT for path in (ROOT / package).rglob("*.py"))
+    digest = hashlib.sha256(version("django").encode())
+    for path in modules:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
 @contextlib.contextmanager
-def copies_of_the_tests_database(folder: Path) -> Iterator[Databases]:
-    """Yield a maker of copies of the tests' database as it is now: migrated, and empty before any test."""
+def _locked() -> Iterator[None]:
+    TEMPLATES.mkdir(parents=True, exist_ok=True)
+    with (TEMPLATES / "template.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _migrate(url: str) -> None:
+    own = {"A2A_VAR": str(TEMPLATES / "migrating"), "DATABASE_URL": url}
+    command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"]
+    subprocess.run(command, env=os.environ | own, check=True)
+
+
+@contextlib.contextmanager
+def migrated_databases(folder: Path) -> Iterator[Databases]:
+    """Yield a maker of migrated databases that no test has used."""
     if connection.vendor == "sqlite":
-        original = folder / "original.sqlite3"
-        with connection.cursor() as cursor:
-            cursor.execute("VACUUM INTO %s", [str(original)])
-        yield lambda: _copied(original)
-        return
-    like = connection.settings_dict["NAME"]
-    connection.close()
-    with database_of_its_own(like) as url:
-        yield lambda: database_of_its_own(urlsplit(url).path.removeprefix("/"))
+        template = template_of_sqlite()
+        yield lambda: _copied(template, folder)
+    else:
+        name = template_of_postgresql()
+        yield lambda: database_of_its_own(name)
 
 
 @contextlib.contextmanager
-def _copied(original: Path) -> Iterator[str]:
-    with tempfile.TemporaryDirectory(dir=original.parent) as folder:
-        copy = shutil.copy(original, Path(folder) / "hub.sqlite3")
+def as_the_tests_database(url: str) -> Iterator[None]:
+    """Let all connections of this process use the database within the block."""
+    path = urlsplit(url).path
+    name = path if connection.vendor == "sqlite" else path.removeprefix("/")
+    before = connection.settings_dict["NAME"]
+    connection.close()
+    connection.settings_dict["NAME"] = name
+    try:
+        yield
+    finally:
+        connection.close()
+        connection.settings_dict["NAME"] = before
+
+
+@contextlib.contextmanager
+def _copied(template: Path, parent: Path) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
+        copy = shutil.copy(template, Path(folder) / "hub.sqlite3")
         yield f"sqlite:///{copy}"
 
 
