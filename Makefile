@@ -41,7 +41,8 @@ tour: .venv/base.stamp .venv-docs/tried ## Run a hub with a day of work and live
 	@PYTHONPATH=docs/demo $(python) docs/tour/tour.py
 
 .PHONY: test
-test: lint test-sqlite test-postgres ## Run all checks, and all tests on both databases
+test: lint ## Run all checks, and the tests of each change on both databases: ten minutes on two cores
+	$(suite) gate
 
 .PHONY: lint
 lint: .venv/dev.stamp ## Check format, style, types, imports, settings and migrations
@@ -53,22 +54,27 @@ lint: .venv/dev.stamp ## Check format, style, types, imports, settings and migra
 	$(python) manage.py check --fail-level WARNING
 	$(python) manage.py makemigrations --check --dry-run
 
-# Tests often wait for the processes that they start, so there is one test process more than cores. Those processes keep
-# their bytecode: a hundred of them would otherwise compile the hub again and again.
-pytest := $(python) -m pytest --numprocesses $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1) --maxprocesses 8
-tests := env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test
+suite := $(python) -m tools.suite
 
 .PHONY: check
-check: lint .venv-docs/stamp ## Run all checks, and the tests that a change touches, without slow tests (BASE=main)
-	$(tests) DATABASE_URL= $(pytest) -q -m "not slow" $$($(python) -m tests.support.touched $(BASE))
+check: lint ## Run all checks, and the tests that a change touches, within a minute (BASE=main)
+	$(suite) check $(BASE)
 
 .PHONY: test-sqlite
-test-sqlite: .venv/dev.stamp .venv-docs/stamp ## Run the tests on SQLite
-	$(tests) DATABASE_URL= $(pytest)
+test-sqlite: .venv/dev.stamp ## Run the tests of each change on SQLite
+	$(suite) gate sqlite
 
 .PHONY: test-postgres
-test-postgres: .venv/dev.stamp .venv-docs/stamp ## Run the tests on PostgreSQL (TEST_DATABASE_URL, or a server of its own)
-	$(tests) $(python) -m tests.support.postgres -- $(pytest)
+test-postgres: .venv/dev.stamp ## Run the tests of each change on PostgreSQL (TEST_DATABASE_URL, or a server of its own)
+	$(suite) gate postgresql
+
+.PHONY: test-all
+test-all: lint .venv-docs/stamp clients ## Run every test on both databases, within an hour; write the report and the record
+	$(suite) all
+
+.PHONY: test-touched
+test-touched: .venv/dev.stamp .venv-docs/stamp clients ## Run the deep tests that the change since the last record touches
+	$(suite) deep $(BASE)
 
 SOAKED := $(addprefix tests/mailbox/verbs/,test_lifecycle.py hot/test_differential.py) \
 	$(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
@@ -92,7 +98,7 @@ SEED ?= 1
 
 .PHONY: prove
 prove: .venv/dev.stamp ## Prove for an hour that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
-	$(tests) DATABASE_URL= $(python) -m tools.proof --seed $(SEED) $(PROVE)
+	env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test DATABASE_URL= $(python) -m tools.proof --seed $(SEED) $(PROVE)
 
 .PHONY: bench
 bench: .venv/dev.stamp ## Measure the API, into docs/operate/benchmarks.md (BENCH="--section cycles waiting")

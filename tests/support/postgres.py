@@ -41,11 +41,19 @@ def main(arguments: Sequence[str]) -> int:
     if not command:
         print(__doc__, file=sys.stderr)  # noqa: T201
         return 2
+    with given_or_own() as url:
+        return subprocess.call(command, env=os.environ | {"DATABASE_URL": url})
+
+
+@contextlib.contextmanager
+def given_or_own() -> Iterator[str]:
+    """Yield the URL in TEST_DATABASE_URL, or that of a server that runs until the block ends."""
     if given := os.environ.get("TEST_DATABASE_URL"):
-        return subprocess.call(command, env=os.environ | {"DATABASE_URL": given})
+        yield given
+        return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # SIGTERM stops the server too
     with server() as url:
-        return subprocess.call(command, env=os.environ | {"DATABASE_URL": url})
+        yield url
 
 
 @contextlib.contextmanager

@@ -60,11 +60,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     chosen = list(items)
     if connection.vendor == "postgresql" and not config.getoption("every_test"):
         chosen = [item for item in chosen if _has_database(item) and not item.get_closest_marker("one_database")]
+    of_gate = {*_of_gate(chosen)}
     if config.getoption("gate"):
-        chosen = list(_of_gate(chosen))
+        chosen = [item for item in chosen if item in of_gate]
     kept = {*chosen}
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = chosen
+    for item in items:
+        item.user_properties.append((record.IN_GATE, item in of_gate))
     yield
     costs = record.costs_of_scopes(connection.vendor, scope_of)
     items.sort(key=lambda item: (-costs.get(scope := scope_of(item.nodeid), 0.0), scope))

@@ -1,0 +1,88 @@
+"""Runs parts of the suite: python -m tools.suite gate|check|deep|all [DATABASE or BASE].
+
+gate   the tests that each change must pass, on both databases or on DATABASE
+check  the tests that the change since BASE touches, cheapest first, within `CHECK_SECONDS` of CPU
+deep   the deep tests of the parts that the change since BASE touches, each with a second try
+all    every test on both databases, each with a second try; writes the report and the record of costs
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Sequence
+
+from tests.support import record
+from tests.support.record import ROOT
+from tools.suite import report, touched
+from tools.suite.runs import DATABASES, IN_ORDER, Run, run, say, workers
+
+CHECK_SECONDS = 45.0  # CPU
+DEEP_SECONDS = 2400.0  # CPU, of which tests need about half of two cores
+GATE = ("--gate", *IN_ORDER)
+OF_GATE = ROOT / "var" / "test"
+OF_ALL = ROOT / "var" / "test-all"
+
+
+def main(arguments: Sequence[str]) -> int:
+    part, *rest = arguments or [""]
+    parts = {"gate": gate, "check": check, "deep": deep, "all": everything}
+    if part not in parts:
+        say(__doc__ or "")
+        return 2
+    return parts[part](*rest)
+
+
+def gate(*databases: str) -> int:
+    chosen = databases or DATABASES
+    for number, database in enumerate(chosen, 1):
+        seconds = sum(cost.of_gate for cost in record.costs(database).values())
+        minutes = seconds * record.calibrate() / (os.cpu_count() or 1) / 60
+        say(f"\nThe gate on {database}, run {number} of {len(chosen)}: about {minutes:.0f} minutes")
+        done = run(database, [*GATE, *workers()], [], OF_GATE)
+        if done.exit_code:
+            return done.exit_code
+    return 0
+
+
+def check(base: str = "") -> int:
+    changed = touched.changed_since(base or touched.upstream())
+    own = touched.mirrors(changed)
+    chosen, left_out = touched.cheapest(changed, own, CHECK_SECONDS)
+    say(f"{len(own)} modules of tests mirror the change. {len(chosen)} more functions run it; {left_out} are left out.")
+    if not own and not chosen:
+        return 0
+    names = OF_GATE / "chosen"
+    names.parent.mkdir(parents=True, exist_ok=True)
+    names.write_text("\n".join([*sorted(own), *chosen]))
+    return 0 if run("sqlite", [*GATE, *workers()], [f"@{names}"], OF_GATE).is_good else 1
+
+
+def deep(base: str = "") -> int:
+    changed = touched.changed_since(base or touched.last_record())
+    paths = list(touched.deep(changed))
+    say(f"The change touches {len(paths)} parts with deep tests: {' '.join(paths)}")
+    runs = [_with_second_try(database, ["-m", "deep or processes"], paths) for database in DATABASES if paths]
+    return 0 if all(one.is_good for one in runs) else 1
+
+
+def everything(*databases: str) -> int:
+    began = time.monotonic()
+    OF_ALL.mkdir(parents=True, exist_ok=True)
+    runs = [_with_second_try(database, [], []) for database in databases or DATABASES]
+    (OF_ALL / "report.md").write_text(report.page(runs))
+    say(report.page(runs))
+    if {one.database for one in runs} == {*DATABASES} and all(one.is_good for one in runs):
+        record.write({one.database: report.costs_of(one) for one in runs}, report.modules_of(runs))
+    say(f"{(time.monotonic() - began) / 60:.0f} minutes. The report is in {OF_ALL / 'report.md'}.")
+    return 0 if all(one.is_good for one in runs) else 1
+
+
+def _with_second_try(database: str, options: Sequence[str], tests: Sequence[str]) -> Run:
+    say(f"\nAll chosen tests on {database}")
+    return run(database, [*options, *workers(more=1)], tests, OF_ALL, tries=2)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

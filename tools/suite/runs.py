@@ -1,0 +1,90 @@
+"""Runs of pytest on both databases, with a second try of each test that failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.support import postgres
+from tests.support.record import ROOT
+
+DATABASES = ("sqlite", "postgresql")
+IN_ORDER = ("-p", "no:randomly")
+NO_TESTS = 5  # the exit code of pytest that selected no test
+MOST_TRIES = 40  # if more tests fail, the code is broken, and second tries would find nothing out
+
+
+@dataclass(slots=True)
+class Run:
+    """The tests that ran on one database. ``again`` has the outcome of each second try."""
+
+    database: str
+    exit_code: int
+    seconds: float
+    slowness: float = 1.0
+    tests: dict[str, dict[str, Any]] = field(default_factory=dict)
+    again: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def failed(self) -> list[str]:
+        return [name for name, test in self.tests.items() if test["outcome"] == "failed"]
+
+    @property
+    def is_good(self) -> bool:
+        """Whether each test passed at its first or second try."""
+        if self.exit_code in (0, NO_TESTS):
+            return True
+        return bool(self.failed) and all(self.again.get(name) == "passed" for name in self.failed)
+
+
+def say(text: str) -> None:
+    print(text, flush=True)  # noqa: T201
+
+
+@contextmanager
+def environment_of(database: str, folder: Path) -> Iterator[dict[str, str]]:
+    """Yield the environment for tests on a database; PostgreSQL runs until the block ends."""
+    folder.mkdir(parents=True, exist_ok=True)
+    usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    usual |= {"A2A_VAR": str(folder), "DATABASE_URL": ""}
+    if database == "sqlite":
+        yield usual
+        return
+    with postgres.given_or_own() as url:
+        yield usual | {"DATABASE_URL": url}
+
+
+def run(database: str, options: Sequence[str], tests: Sequence[str], folder: Path, *, tries: int = 1) -> Run:
+    """Run the tests, all without names; with two ``tries``, run each test that failed once more, alone."""
+    ledger = folder / f"{database}.json"
+    ledger.unlink(missing_ok=True)
+    with environment_of(database, folder) as environment:
+        began = time.monotonic()
+        code = _pytest([*options, "--costs", str(ledger)], tests, environment)
+        done = Run(database, code, time.monotonic() - began)
+        if ledger.exists():
+            content = json.loads(ledger.read_text())
+            done.slowness, done.tests = content["slowness"], content["tests"]
+        if tries > 1 and len(done.failed) <= MOST_TRIES:
+            for name in done.failed:
+                say(f"The second try of {name}, alone")
+                done.again[name] = "failed" if _pytest(IN_ORDER, [name], environment) else "passed"
+    return done
+
+
+def _pytest(options: Sequence[str], tests: Sequence[str], environment: dict[str, str]) -> int:
+    command = [sys.executable, "-m", "pytest", "-q", *options, *tests]
+    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
+
+
+def workers(more: int = 0) -> tuple[str, ...]:
+    """Return the options for a process a core, and ``more`` for tests that wait for processes of their own."""
+    return "--numprocesses", str(min(8, (os.cpu_count() or 1) + more)), "--no-loadscope-reorder"

@@ -1,0 +1,126 @@
+"""The tests that a change touches: by the modules that they ran in the last `make test-all`, and by their paths."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterable, Iterator
+from pathlib import PurePosixPath
+
+from tests.support import record
+from tests.support.record import ROOT
+
+# Files that no test imports, and the tests that read them.
+READ_BY = {
+    "docs/*.md": ("tests/docs/",),
+    "docs/*/*.md": ("tests/docs/",),
+    "*.md": ("tests/docs/", "tests/test_readme.py"),
+    "*/urls.py": ("tests/mailbox/dialects/test_openapi.py",),
+    "mailbox/dialects/*/*.py": ("tests/mailbox/dialects/conformance/",),
+    "pyproject.toml": ("tests/docs/test_generate.py",),
+    "clients/javascript/src/*.ts": ("tests/docs/test_generate.py",),
+}
+# The deep tests of a part, by the beginning of the paths that they prove something about.
+DEEP = {
+    "a2aproject/": ("tests/a2aproject/", "tests/deploy/", "tests/test_restarts.py"),
+    "a2aproject/serving/": ("tests/load/",),
+    "agentcards/": ("tests/agentcards/", "tests/mailbox/background/"),
+    "clients/javascript/": ("tests/clients/javascript/",),
+    "clients/python/": ("tests/clients/python/",),
+    "dashboard/": ("tests/dashboard/browser/",),
+    "deploy/": ("tests/deploy/",),
+    "Dockerfile": ("tests/deploy/",),
+    "docs/": ("tests/docs/", "tests/test_make_site.py"),
+    "docs/demo/": ("tests/test_demo.py",),
+    "docs/tour/": ("tests/test_tour.py",),
+    "mailbox/background/": ("tests/mailbox/background/",),
+    "mailbox/database/": ("tests/mailbox/database/", "tests/load/"),
+    "mailbox/dialects/a2a/": ("tests/mailbox/dialects/a2a/",),
+    "mailbox/dialects/base/": ("tests/authorisation/", "tests/mailbox/dialects/"),
+    "mailbox/dialects/mcp/": ("tests/mailbox/dialects/mcp/",),
+    "mailbox/dialects/yeoman/": ("tests/mailbox/dialects/yeoman/",),
+    "mailbox/gate/": ("tests/authorisation/", "tests/mailbox/gate/"),
+    "mailbox/inspection/": ("tests/mailbox/inspection/", "tests/mailbox/dialects/test_openapi.py"),
+    "mailbox/management/": ("tests/mailbox/management/", "tests/clients/python/cli/"),
+    "mailbox/models/": ("tests/mailbox/models/", "tests/mailbox/verbs/", "tests/tools/proof/test_short.py"),
+    "mailbox/outbound/": ("tests/mailbox/outbound/", "tests/agentcards/"),
+    "mailbox/verbs/": ("tests/mailbox/verbs/", "tests/tools/proof/test_short.py"),
+    "requirements/": ("tests/test_install.py", "tests/deploy/"),
+    "templates/": ("tests/dashboard/browser/",),
+    "tools/": ("tests/tools/",),
+}
+
+
+def changed_since(base: str) -> set[str]:
+    """Return the paths of files that were changed, added or deleted since ``base``, committed or not."""
+    return {*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")}
+
+
+def upstream() -> str:
+    return next(iter(_git("rev-parse", "--abbrev-ref", "@{upstream}")), "HEAD")
+
+
+def last_record() -> str:
+    """Return the commit of the last record of `make test-all`; HEAD without one."""
+    return next(iter(_git("log", "-1", "--format=%H", "--", str(record.FILE.relative_to(ROOT)))), "HEAD")
+
+
+def mirrors(changed: Iterable[str]) -> set[str]:
+    """Return the test modules of the changed modules: changed themselves, mirrored, or named in `READ_BY`."""
+    modules = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
+    own = {path for path in changed if path in modules}
+    for path in map(PurePosixPath, changed):
+        own |= {name for name in modules if _mirrors(PurePosixPath(name), path)}
+        for pattern, names in READ_BY.items():
+            if path.match(pattern):
+                own |= {name for name in modules if name.startswith(names)}
+    return own
+
+
+def _mirrors(module: PurePosixPath, path: PurePosixPath) -> bool:
+    """Whether ``tests/a/b/test_c_more.py`` is a test of ``a/b/c.py``, or of the template ``c.html``."""
+    is_template = path.parts[0] == "templates" and module.parts[1] == "dashboard"
+    is_beside = path.suffix == ".py" and module.parent == PurePosixPath("tests", path.parent)
+    return (is_template or is_beside) and f"{module.stem}_".startswith(f"test_{path.stem.lstrip('_')}_")
+
+
+def cheapest(changed: set[str], without: set[str], seconds: float) -> tuple[list[str], int]:
+    """Return the cheapest functions that ran a changed module, up to ``seconds`` of CPU, and how many are left out.
+
+    A changed module of helpers touches all tests that import it.
+    """
+    ran = record.ran()
+    files = {name for name, modules in ran.items() if modules & changed} | _importers(changed)
+    costs = record.costs("sqlite")
+    functions = [name for name, cost in costs.items() if cost.in_gate and name.partition("::")[0] in files - without]
+    functions.sort(key=lambda name: costs[name].of_gate)
+    chosen: list[str] = []
+    for name in functions:
+        seconds -= costs[name].of_gate
+        if seconds < 0:
+            break
+        chosen.append(name)
+    return chosen, len(functions) - len(chosen)
+
+
+def _importers(changed: set[str]) -> set[str]:
+    """Return the test modules that name a changed module of helpers in their text."""
+    helpers = {PurePosixPath(path).stem for path in changed if path.startswith(("tests/support/", "tools/"))}
+    helpers -= {"__init__", "__main__"}
+    if not helpers:
+        return set()
+    words = [option for name in sorted(helpers) for option in ("-e", name)]
+    return {path for path in _git("grep", "-lwF", *words, "--", "tests") if "/test_" in path}
+
+
+def deep(changed: set[str]) -> Iterator[str]:
+    """Yield the paths of the deep tests of the parts that the change touches, each once."""
+    paths = {path for begin, paths in DEEP.items() if any(name.startswith(begin) for name in changed) for path in paths}
+    paths |= {name for name in changed if "/test_" in name and (ROOT / name).is_file()}
+    for path in sorted(paths):
+        if (ROOT / path).exists() and not any(path != other and path.startswith(other) for other in paths):
+            yield path
+
+
+def _git(*words: str) -> list[str]:
+    done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
+    return done.stdout.splitlines() if done.returncode == 0 else []
