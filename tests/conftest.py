@@ -37,10 +37,9 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(scope="session")
-def django_db_setup(django_test_environment: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Databases]:
+def django_db_setup(django_test_environment: None) -> Iterator[Databases]:
     """Give this process a migrated database of its own; return the maker of further copies."""
-    folder = tmp_path_factory.mktemp("databases")
-    with migrated_databases(folder) as copies, copies() as url, as_the_tests_database(url):
+    with migrated_databases() as copies, copies() as url, as_the_tests_database(url):
         yield copies
 
 

@@ -97,4 +97,13 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
         guard.is_on = False
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test whose fault was hidden by an `except` or by another thread."""
+    result = yield
+    if guard.is_on and guard.refuses and guard.faults:
+        guard.refuse(guard.faults[0])
+    return result
+
+
 install()

@@ -158,11 +158,11 @@ class Ledger:
             test["outcome"] = report.outcome
             test["text"] = str(report.longrepr)[-2000:]
         if report.when == "teardown":
-            test |= dict(report.user_properties)  # type: ignore[arg-type]  # the meter makes these pairs
+            test |= dict(report.user_properties)
             test["marks"] = sorted({"deep", "processes", "smoke"} & {*report.keywords})
 
     def seconds_of(self, nodeid: str) -> float:
-        return sum(self.tests[nodeid].get(COST, {}).values()) / self.slowness
+        return float(sum(self.tests[nodeid].get(COST, {}).values())) / self.slowness
 
     def too_dear(self) -> list[str]:
         tests = [name for name, test in self.tests.items() if not test.get("marks", ["unfinished"])]

@@ -25,6 +25,8 @@ from urllib.parse import quote, urlsplit
 import psycopg
 from django.db import connection
 
+from tests.support import postgres
+
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = ROOT / "var" / "test"
 PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
@@ -102,11 +104,11 @@ def _migrate(url: str) -> None:
 
 
 @contextlib.contextmanager
-def migrated_databases(folder: Path) -> Iterator[Databases]:
+def migrated_databases() -> Iterator[Databases]:
     """Yield a maker of migrated databases that no test has used."""
     if connection.vendor == "sqlite":
         template = template_of_sqlite()
-        yield lambda: _copied(template, folder)
+        yield lambda: _copied(template)
     else:
         name = template_of_postgresql()
         yield lambda: database_of_its_own(name)
@@ -128,8 +130,8 @@ def as_the_tests_database(url: str) -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def _copied(template: Path, parent: Path) -> Iterator[str]:
-    with tempfile.TemporaryDirectory(dir=parent) as folder:
+def _copied(template: Path) -> Iterator[str]:
+    with tempfile.TemporaryDirectory(prefix="a2a-sqlite-", dir=postgres.quick_folder()) as folder:
         copy = shutil.copy(template, Path(folder) / "hub.sqlite3")
         yield f"sqlite:///{copy}"
 

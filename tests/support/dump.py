@@ -12,7 +12,7 @@ from uuid import UUID
 from django.apps import apps
 from django.db.models import ForeignKey, Model
 
-from mailbox.models import Agent, Lease, Result, Task
+from mailbox.models import Agent, Lease, PairStock, Result, Task
 from mailbox.words import secret_box
 from mailbox.words.errors import MailboxError
 from tests.support.flush import KEPT
@@ -25,6 +25,8 @@ _BESIDE: Mapping[type[Model], Sequence[str]] = {
     Lease: ("task", "holder"),
     Result: ("task",),
 }
+# A batch takes the stocks of its pairs in the order of their agents, so that no two batches wait for each other.
+_IN_ORDER: Mapping[type[Model], Sequence[str]] = {PairStock: ("sender", "recipient")}
 
 
 class Dump:
@@ -37,10 +39,12 @@ class Dump:
         self._numbered: dict[tuple[str, object], str] = {}
 
     def tables(self) -> dict[str, list[dict[str, Any]]]:
-        """Return every row of every table, in the order in which the rows were made."""
+        """Return every row of every table, in the order in which the rows were made, or in that of `_IN_ORDER`."""
         models = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table not in KEPT]
         return {
-            model._meta.db_table: [self._columns(row) for row in model._default_manager.order_by("pk")]
+            model._meta.db_table: [
+                self._columns(row) for row in model._default_manager.order_by(*_IN_ORDER.get(model, ("pk",)))
+            ]
             for model in models
         }
 

@@ -24,6 +24,7 @@ from urllib.parse import quote
 # PostgreSQL refuses to run as root. If this program runs as root, the server runs as this user.
 UNPRIVILEGED = "nobody"
 INITDB_OPTIONS = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-instructions")
+ENOUGH_MEMORY = 4 * 1024**3  # bytes
 SETTINGS = {
     "listen_addresses": "",
     "max_connections": "200",
@@ -59,7 +60,7 @@ def given_or_own() -> Iterator[str]:
 @contextlib.contextmanager
 def server() -> Iterator[str]:
     """Run a PostgreSQL server, which listens only on a socket in a private folder; yield its URL."""
-    folder = Path(tempfile.mkdtemp(prefix="a2a-pg-"))
+    folder = Path(tempfile.mkdtemp(prefix="a2a-pg-", dir=quick_folder()))
     try:
         owner = owner_of(folder)
         programs = programs_for(folder, owner)
@@ -71,6 +72,13 @@ def server() -> Iterator[str]:
             yield f"postgresql://postgres@{quote(str(folder), safe='')}/postgres"
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def quick_folder() -> Path:
+    """Return the folder for databases of tests: in memory where the system offers enough of it."""
+    memory = Path("/dev/shm")  # noqa: S108 (folders of random names are made in it)
+    is_enough = memory.is_dir() and os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > ENOUGH_MEMORY
+    return memory if is_enough else Path(tempfile.gettempdir())
 
 
 def owner_of(folder: Path) -> str | None:

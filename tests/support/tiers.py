@@ -38,7 +38,7 @@ WITH_A_DATABASE = {"db", "django_db_setup", "live_server", "migrated_database", 
 MOST_CASES = 10
 KEPT_CASES = 5
 
-hypothesis.settings.register_profile("gate", max_examples=8, stateful_step_count=15, deadline=None, derandomize=True)
+hypothesis.settings.register_profile("gate", max_examples=8, stateful_step_count=30, deadline=None, derandomize=True)
 hypothesis.settings.register_profile("all", max_examples=40, stateful_step_count=20, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
 

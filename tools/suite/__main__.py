@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tests.support import record
 from tests.support.record import ROOT
@@ -27,7 +27,7 @@ OF_ALL = ROOT / "var" / "test-all"
 
 def main(arguments: Sequence[str]) -> int:
     part, *rest = arguments or [""]
-    parts = {"gate": gate, "check": check, "deep": deep, "all": everything}
+    parts: dict[str, Callable[..., int]] = {"gate": gate, "check": check, "deep": deep, "all": everything}
     if part not in parts:
         say(__doc__ or "")
         return 2

@@ -29,6 +29,8 @@ SIZE = hypothesis.settings(
 )
 
 
+@pytest.mark.deep
+@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 def test_both_forms_answer_and_write_the_same():
     steps: Counter[tuple[str, bool]] = Counter()

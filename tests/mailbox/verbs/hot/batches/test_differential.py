@@ -55,6 +55,8 @@ PROGRAMS = st.lists(st.integers(0, len(CHAPTERS) - 1).flatmap(CHAPTERS.__getitem
 )
 
 
+@pytest.mark.deep
+@pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
 def test_batches_answer_and_write_what_single_calls_do():
     items: Counter[str] = Counter()
