@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.hub import PATIENCE, ROOT, command_of, has_ended, wait_until
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 TEXT = """Before any heading. A second sentence that is longer.
 

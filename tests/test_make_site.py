@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hub import PATIENCE, ROOT
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 LAY_OUT = """#!/bin/sh
 rm -rf "$2" && mkdir -p "$2"

@@ -95,6 +95,7 @@ def test_the_day_keeps_every_invariant_and_has_every_kind_of_end_in_all_hours(li
     assert {minute.hour for minute in RollUp.objects.values_list("minute", flat=True)} == {*range(24)}
 
 
+@pytest.mark.processes
 @pytest.mark.one_database
 def test_the_tour_shows_its_day_works_on_and_leaves_nothing(tour: subprocess.Popen[str]) -> None:
     before = {*(ROOT / "var").glob("tour-*")}

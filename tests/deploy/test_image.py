@@ -59,6 +59,7 @@ def copied(tmp_path: Path) -> Path:
     return code
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_the_files_of_the_image_serve_a_hub_that_its_health_check_finds_ready(copied, tmp_path):
     with served(tmp_path / "var", code=copied, PYTHONPATH="") as hub:
@@ -72,6 +73,7 @@ def test_the_files_of_the_image_serve_a_hub_that_its_health_check_finds_ready(co
     assert "does not answer" in ended.stderr
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_the_health_check_gives_the_reason_of_a_hub_that_is_not_ready(copied, tmp_path):
     with served(tmp_path / "var", "--no-migrate", "--only", "web", code=copied, PYTHONPATH="") as hub:

@@ -137,6 +137,7 @@ def test_no_header_name_with_an_underscore_reaches_the_hub(program, tmp_path):
     assert [name for name in backend.seen if "_" in name] == []
 
 
+@pytest.mark.processes
 def test_the_hub_would_believe_the_claim_without_the_proxy(tmp_path):
     with served(tmp_path, "--only", "web", PUBLIC_URL="https://localhost:1") as hub:
         operator, _ = re.findall(r"API key +(a2a_\w+)", hub.first_run)

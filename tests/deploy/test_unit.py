@@ -74,6 +74,7 @@ def test_the_sandbox_leaves_the_metrics_of_processes_their_files(client: Any, se
     assert outside == [] or "ProcSubset=pid" not in UNIT.splitlines(), outside
 
 
+@pytest.mark.processes
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
 def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / "a2a-hub.service"

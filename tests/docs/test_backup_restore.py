@@ -11,6 +11,8 @@ import pytest
 from tests.support import pages
 from tests.support.hub import PATIENCE, ROOT, served
 
+pytestmark = pytest.mark.processes
+
 PAGE = pages.page("docs/operate/backup-restore.md")
 
 

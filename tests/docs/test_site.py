@@ -13,7 +13,7 @@ from urllib.parse import urljoin, urlsplit
 
 import pytest
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 lay_out = importlib.import_module("docs.lay_out")
 

@@ -12,7 +12,7 @@ from tests.support.a2a import message, state
 from tests.support.hub import served, wait_until
 from tools.proof import servers
 
-pytestmark = pytest.mark.one_database  # the tests bring a PostgreSQL server of their own
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]  # the tests bring a PostgreSQL server of their own
 
 BODY, KEY = {"message": message("once")}, {"Idempotency-Key": "k"}
 AT_ONCE = {**BODY, "configuration": {"returnImmediately": True}}

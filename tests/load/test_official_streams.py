@@ -17,6 +17,8 @@ from tests.support.own_client import client_of
 from tests.support.workers import Desk
 from tools.proof import servers
 
+pytestmark = pytest.mark.processes
+
 SUBSCRIBE = "SubscribeToTask"
 
 

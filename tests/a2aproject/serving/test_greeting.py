@@ -13,7 +13,7 @@ from a2aproject.serving import greeting
 from a2aproject.serving.greeting import Greeting
 from tests.support.hub import PATIENCE, free_port, served, wait_until
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 class Standard:

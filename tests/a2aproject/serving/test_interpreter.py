@@ -32,6 +32,7 @@ def test_the_interval_grows_with_the_requests_under_way(monkeypatch, others, int
     assert len(interpreter._answering) == others
 
 
+@pytest.mark.processes
 def test_each_thread_counts_once_until_its_request_ends(monkeypatch):
     monkeypatch.setattr(interpreter, "_answering", set())
     may_end = threading.Event()

@@ -10,7 +10,7 @@ import pytest
 from tests.support.databases import database_of_its_own
 from tests.support.hub import has_ended, served, wait_until
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 @pytest.fixture(scope="module")

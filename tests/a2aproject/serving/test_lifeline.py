@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.hub import ROOT, has_ended, wait_until
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 SUPERVISOR = """
 import sys

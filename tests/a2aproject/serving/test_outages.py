@@ -14,7 +14,7 @@ import pytest
 from tests.support.hub import PATIENCE, ROOT, Hub, free_port, served, wait_until
 from tools.proof import servers
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 def agent_of(hub: Hub) -> httpx.Client:

@@ -19,6 +19,8 @@ import pytest
 
 from tests.support.hub import PATIENCE, ROOT, command_of, free_port, has_ended, served, wait_until
 
+pytestmark = pytest.mark.processes
+
 TOKEN = "a-token-of-the-operator"
 
 

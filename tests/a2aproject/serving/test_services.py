@@ -52,6 +52,7 @@ def supervised(monkeypatch):
     return names
 
 
+@pytest.mark.processes
 def test_all_services_run_unless_some_are_named(supervised, settings, capsys):
     settings.PORT = free_port()
 
@@ -61,6 +62,7 @@ def test_all_services_run_unless_some_are_named(supervised, settings, capsys):
     assert f"{settings.PUBLIC_URL}/ops/" in capsys.readouterr().out
 
 
+@pytest.mark.processes
 def test_without_the_web_server_no_port_is_checked(supervised, settings, capsys):
     with socket.socket() as taken:
         taken.bind((settings.BIND_HOST, 0))
@@ -73,6 +75,7 @@ def test_without_the_web_server_no_port_is_checked(supervised, settings, capsys)
     assert "://" not in capsys.readouterr().out
 
 
+@pytest.mark.processes
 def test_a_port_that_becomes_free_in_time_is_used(supervised, settings, monkeypatch):
     with socket.socket() as taken:
         taken.bind((settings.BIND_HOST, 0))
@@ -85,6 +88,7 @@ def test_a_port_that_becomes_free_in_time_is_used(supervised, settings, monkeypa
     assert supervised == ["web server", "task cluster", "carrier"]
 
 
+@pytest.mark.processes
 def test_a_port_that_stays_in_use_is_refused_with_advice(supervised, settings, monkeypatch):
     monkeypatch.setattr(serve, "PORT_PATIENCE", 0.3)
     with socket.socket() as taken:

@@ -58,6 +58,7 @@ def count(folder, *limits):
     )
 
 
+@pytest.mark.processes
 def test_a_process_takes_the_space_of_its_files_before_it_counts(tmp_path):
     assert count(tmp_path).returncode == 0
 
@@ -67,6 +68,7 @@ def test_a_process_takes_the_space_of_its_files_before_it_counts(tmp_path):
     assert {stat.S_IMODE(found.st_mode) for found in sizes.values()} == {0o600}
 
 
+@pytest.mark.processes
 def test_a_process_without_space_counts_alone(tmp_path):
     counted = count(tmp_path, "-m", "tests.support.limits", "FSIZE", "0", sys.executable)
 
@@ -80,6 +82,7 @@ def test_a_process_without_a_folder_knows_itself_alone(monkeypatch):
     assert shared_counts.processes() == {os.getpid(): True}
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 def test_every_web_process_tells_the_counts_of_all_also_of_killed_ones(tmp_path):
     with served(tmp_path, "--only", "web", workers=2, A2A_METRICS_TOKEN=TOKEN) as hub:

@@ -13,7 +13,7 @@ from a2aproject.serving import beats, lifeline, supervisor
 from a2aproject.serving.supervisor import Child, Service, Supervisor
 from tests.support.hub import PATIENCE, ROOT, wait_until
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 SLEEP = "import time; time.sleep(60)"
 DEAF = """

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hub import PATIENCE, ROOT, free_port
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 ONE_SENTENCE = "CommandError: {} database cannot be used: disk I/O error"
 NO_BYTE = ("-m", "tests.support.limits", "FSIZE", "0", sys.executable)
 

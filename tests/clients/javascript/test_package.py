@@ -17,7 +17,7 @@ from tests.clients.javascript.conftest import run
 from tests.support import prose
 from tests.support.clients.environments import PACKAGE, package_files
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 GENERATED = PACKAGE / "src" / "openapi.ts"
 MODULES = [path for path in package_files() if path.suffix in {".ts", ".mjs"} and path != GENERATED]

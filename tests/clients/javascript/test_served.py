@@ -20,6 +20,8 @@ from tests.support.hub import PATIENCE, wait_until
 from tools.proof.history import History
 from tools.proof.proxy import USUAL, proxied
 
+pytestmark = pytest.mark.processes
+
 FIRST_WORKER = pages.page("docs/start/first-worker-js.md")
 EXAMPLES = dict(
     re.findall(

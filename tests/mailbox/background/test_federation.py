@@ -22,7 +22,7 @@ from a2a_hub_client.models.tasks import LeasedTask
 from tests.support.hub import PATIENCE, ROOT, Hub, free_port, served, wait_until
 from tests.support.own_client import client_of
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 VERSION = {"A2A-Version": "1.0"}
 

@@ -13,7 +13,7 @@ import pytest
 
 from tests.support.hub import ROOT, command_of, free_port, served, wait_until
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 @contextlib.contextmanager

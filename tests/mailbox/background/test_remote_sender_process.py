@@ -26,6 +26,8 @@ from tests.support.hub import PATIENCE, ROOT, command_of, free_port, served, wai
 from tests.support.own_client import client_of
 from tests.support.receiver import receiver
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.django_db(transaction=True)
 def test_a_ring_brings_a_task_to_its_remote_agent(remote, alice, monkeypatch):

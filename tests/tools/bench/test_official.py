@@ -16,6 +16,7 @@ OPTIONS = {"blocking": 6, "batch": 4, "clients": 1, "seconds": 1.0, "runs": 1, "
 MISSING = "The SDK's server was not measured"
 
 
+@pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.one_database
 def test_the_short_form_measures_the_hub_the_server_of_the_sdk_and_streams(tmp_path):

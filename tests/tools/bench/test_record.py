@@ -66,6 +66,7 @@ def test_numbers_keep_four_digits(tmp_path):
     assert record.load(tmp_path / "record.json")["queue"]["sqlite"] == {"a": [1235.0, {"b": 0.0001235}], "c": 7}
 
 
+@pytest.mark.processes
 def test_a_stamp_names_the_commit_and_the_machine():
     stamp = record.stamp("sqlite:///unused")
 

@@ -10,7 +10,7 @@ import pytest
 from tools.fuzz import requests
 from tools.fuzz.requests import Sender
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 ANSWER = {"200": {"description": "", "content": {"application/json": {"schema": {"type": "object"}}}}}
 DOCUMENT = {

@@ -14,7 +14,7 @@ from tools.proof.history import History, Operation
 from tools.proof.plants import Plant, Tables, event, first, named_with
 from tools.proof.rows import Rows
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 def answered(tables: Tables, history: History, verb: str) -> list[Operation]:

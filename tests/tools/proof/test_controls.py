@@ -7,6 +7,8 @@ from django.db import connection
 
 from tools.proof import controls
 
+pytestmark = pytest.mark.processes
+
 SENDS = 160
 MOST_LOADS = 8  # the order of threads decides whether a load meets the bug
 

@@ -14,7 +14,7 @@ from tools.proof.history import History
 from tools.proof.proxy import CUTS, KINDS, Proxy, proxied
 from tools.proof.wire import Message, Wire, route_of
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"kind": "ok"}'
 

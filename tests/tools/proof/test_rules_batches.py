@@ -10,7 +10,7 @@ import pytest
 from tools.proof.history import History, Operation
 from tools.proof.plants import Plant, Tables, first, named_with
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 def batches(history: History, verb: str, listed: str, least: int = 1) -> list[Operation]:

@@ -10,7 +10,7 @@ import pytest
 
 from tools.proof import servers
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 @pytest.fixture(scope="module")

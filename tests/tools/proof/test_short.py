@@ -8,6 +8,8 @@ from django.db import connection
 from tools.proof import forms
 from tools.proof.short import short
 
+pytestmark = pytest.mark.processes
+
 SEED = 20261
 
 

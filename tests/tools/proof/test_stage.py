@@ -5,7 +5,7 @@ import pytest
 from tools.proof.history import History
 from tools.proof.stage import Stage, opened
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 ONLY_WEB = ("--only", "web")
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from a2a_hub_client.cli import session
 from a2a_hub_client.cli.app import app
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 TASK = "5e0c8a53-7d0b-4a57-9a0e-3f1d8f0c2b64"
 COMMANDS = [("whoami",), ("task", "list"), ("task", "show", TASK), ("agent", "list"), ("grant", "list")]

@@ -15,7 +15,7 @@ from tests.support.signing import Signer
 
 __all__ = ["host", "stand_in"]
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 GREETING = {
     "protocolVersion": "2025-11-25",

@@ -20,7 +20,7 @@ from tests.support.terminals import MAIN
 
 __all__ = ["stand_in"]
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 def passed_on(url, *messages):

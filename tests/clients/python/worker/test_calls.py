@@ -62,6 +62,7 @@ def test_what_a_stopped_handler_returns_within_its_grace_counts(begun):
         assert call.closing.spoken == {"status": "ok", "content": [{"type": "text", "text": "half done"}]}
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("why", [Stop.LEASE_ENDED, Stop.TIMED_OUT, Stop.FAULTY])
 def test_for_any_other_reason_a_handler_is_given_up_at_once(begun, why):
     call = begun(lambda task: task.cancelled.wait(PATIENCE))

@@ -20,7 +20,7 @@ from tests.support import factories
 from tests.support.hub import PATIENCE
 from tests.support.workers import messages_of, result_of, text_of
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 class Cutter(ThreadingHTTPServer):

@@ -62,6 +62,7 @@ def test_an_error_of_the_leasing_fails_the_run_and_lets_jobs_finish(fake, monkey
     assert 'raise ZeroDivisionError("no tasks left")' in caplog.text
 
 
+@pytest.mark.processes
 def test_a_task_that_cannot_be_begun_returns_to_the_queue(fake, monkeypatch):
     start = threading.Thread.start
 

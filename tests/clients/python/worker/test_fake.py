@@ -11,7 +11,7 @@ import pytest
 from a2a_hub_client import FakeHub
 from tests.support.hub import PATIENCE
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 @pytest.fixture

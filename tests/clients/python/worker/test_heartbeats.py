@@ -79,6 +79,7 @@ def test_a_request_that_waits_to_be_repeated_is_accompanied_by_heartbeats(monkey
     assert hub.beats > 0
 
 
+@pytest.mark.processes
 def test_a_result_that_the_hub_does_not_take_yet_keeps_its_lease_alive():
     fake = FakeHub("alice")
     fake.add_agent("bob", actions=())
@@ -112,6 +113,7 @@ def test_a_result_that_the_hub_does_not_take_yet_keeps_its_lease_alive():
     assert not worker.is_alive()
 
 
+@pytest.mark.processes
 def test_a_result_that_waits_for_its_batch_calls_back_meanwhile(monkeypatch):
     monkeypatch.setattr(batches, "WAIT", 0.001)
     fake = FakeHub("alice", "bob")

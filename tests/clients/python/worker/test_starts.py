@@ -21,6 +21,7 @@ def fake():
     return FakeHub("alice", "bob")
 
 
+@pytest.mark.processes
 def test_a_stop_before_the_run_ends_it_at_once_and_no_later_run(fake, caplog):
     caplog.set_level("INFO")
     with fake.hub("alice") as alice, fake.hub("bob") as bob:

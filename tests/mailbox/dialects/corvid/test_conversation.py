@@ -13,6 +13,8 @@ from tests.support import factories
 from tests.support.hub import PATIENCE
 from tests.support.own_client import client_of
 
+pytestmark = pytest.mark.processes
+
 # As recorded: content type and user agent on the submission, the same without a content type on each look.
 SUBMIT_HEADERS = {"Content-Type": "application/json", "User-Agent": "CorvidAgent/A2A-Client"}
 LOOK_HEADERS = {"User-Agent": "CorvidAgent/A2A-Client"}

@@ -13,6 +13,7 @@ import pytest
 from tools.proof.faults import shim
 
 pytestmark = [
+    pytest.mark.processes,
     pytest.mark.one_database,
     pytest.mark.skipif(shim.missing() is not None, reason=str(shim.missing())),
 ]

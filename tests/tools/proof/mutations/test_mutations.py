@@ -68,6 +68,7 @@ def test_a_bug_is_caught_only_if_its_own_test_fails(tmp_path, monkeypatch, code,
     assert module.read_text() == "x = 1\n"
 
 
+@pytest.mark.processes
 def test_a_process_that_a_test_left_behind_is_ended(tmp_path):
     marked = {**os.environ, runner.MARK: str(tmp_path)}
     with subprocess.Popen(["sleep", "60"], env=marked) as left, subprocess.Popen(["sleep", "60"]) as other:  # noqa: S607

@@ -8,6 +8,8 @@ from django.db import connection
 from tools.proof import edits
 from tools.proof.scenarios import official_carriage
 
+pytestmark = pytest.mark.processes
+
 
 @pytest.mark.django_db
 def test_each_carried_task_ends_once_with_the_answer_of_the_other_hub(tmp_path):
