@@ -19,7 +19,7 @@ AT_ONCE = {**BODY, "configuration": {"returnImmediately": True}}
 
 
 @pytest.fixture
-def server():
+def server(postgresql):
     with servers.room() as room:
         yield room.server()
 

@@ -163,7 +163,7 @@ def test_a_stop_ends_streams_between_two_events_and_answers_waiting_messages(hub
 
 
 @pytest.mark.one_database
-def test_a_stream_goes_on_after_its_database_was_killed(tmp_path):
+def test_a_stream_goes_on_after_its_database_was_killed(tmp_path, postgresql):
     with servers.room() as room:
         server = room.server()
         with (

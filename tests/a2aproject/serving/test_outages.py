@@ -52,7 +52,7 @@ def test_a_file_that_cannot_grow_ends_readiness_until_it_can(tmp_path):
         assert send(agent).status_code in (200, 403)
 
 
-def test_a_server_that_becomes_read_only_ends_readiness_until_it_is_writable(tmp_path):
+def test_a_server_that_becomes_read_only_ends_readiness_until_it_is_writable(tmp_path, postgresql):
     with servers.room() as room:
         server = room.server()
         with served(tmp_path, "--only", "web", database_url=server.url) as hub, agent_of(hub) as agent:
@@ -69,7 +69,7 @@ def test_a_server_that_becomes_read_only_ends_readiness_until_it_is_writable(tmp
             assert send(agent).status_code in (200, 403)
 
 
-def test_a_standby_is_not_served_and_one_sentence_says_why(tmp_path):
+def test_a_standby_is_not_served_and_one_sentence_says_why(tmp_path, postgresql):
     with servers.pair() as pair:
         env = {"A2A_VAR": str(tmp_path), "PORT": str(free_port())}
         migrated = run("migrate", "-v0", **env, DATABASE_URL=pair.url)
@@ -87,7 +87,7 @@ def test_a_standby_is_not_served_and_one_sentence_says_why(tmp_path):
     assert page.status_code in (200, 503)
 
 
-def test_a_server_with_fsync_off_is_not_served(tmp_path, monkeypatch):
+def test_a_server_with_fsync_off_is_not_served(tmp_path, monkeypatch, postgresql):
     monkeypatch.setitem(servers.SETTINGS, "fsync", "off")
     with servers.room() as room:
         server = room.server()

