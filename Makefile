@@ -97,11 +97,11 @@ mutations: .venv/dev.stamp ## Make each hand-made bug in a copy of the tree; its
 SEED ?= 1
 
 .PHONY: prove
-prove: .venv/dev.stamp ## Prove for an hour that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
+prove: .venv/dev.stamp clients ## Prove for an hour that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
 	env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test DATABASE_URL= $(python) -m tools.proof --seed $(SEED) $(PROVE)
 
 .PHONY: bench
-bench: .venv/dev.stamp ## Measure the API, into docs/operate/benchmarks.md (BENCH="--section cycles waiting")
+bench: .venv/dev.stamp clients ## Measure the API, into docs/operate/benchmarks.md (BENCH="--section cycles waiting")
 	A2A_VAR=var/bench $(python) -m tools.bench $(BENCH)
 
 .PHONY: screenshots
@@ -131,6 +131,18 @@ site/html/index.html: .venv-docs/stamp docs/lay_out.py docs/zensical.toml $(shel
 	@.venv-docs/bin/python docs/lay_out.py site/new
 	@.venv-docs/bin/zensical build --config-file site/new/zensical.toml
 	@rm -rf site/old && mkdir -p site/html && mv site/html site/old && mv site/new/html site/html && rm -rf site/old
+
+# The official clients exclude each other and are no packages of the hub, so each has an environment of its own. The
+# hub's own JavaScript client is built there, too.
+of_python := $(patsubst %,.venv-clients/%.stamp,python_1 python_0_3 server_1)
+of_node := $(patsubst %,.venv-clients/%.stamp,javascript hub-client)
+npm_ci := npm ci --ignore-scripts --no-audit --no-fund --omit-lockfile-registry-resolved --fetch-retries=1
+has_node := command -v npm >/dev/null && node -e 'process.exitCode = +(parseInt(process.version.slice(1)) < 20)' 2>/dev/null
+
+.PHONY: clients
+clients: $(of_python) ## Install the official A2A clients, which some tests run (those in JavaScript need node)
+	@if $(has_node); then $(MAKE) --no-print-directory --silent $(of_node); else \
+		echo "The JavaScript clients are left out: they need node 20 and npm." >&2; fi
 
 .PHONY: client-types
 client-types: .venv/dev.stamp ## Write the types of the JavaScript client from the hub's OpenAPI document (needs node)
@@ -194,6 +206,28 @@ client := clients/python/pyproject.toml clients/python/src/a2a_hub_client/__init
 
 .venv-audit/stamp: requirements/audit.txt
 	@VENV=.venv-audit requirements/install.sh $<
+	@touch $@
+
+.venv-clients/python_1.stamp: requirements/a2a-client-1.txt
+.venv-clients/python_0_3.stamp: requirements/a2a-client-0.3.txt
+.venv-clients/server_1.stamp: requirements/a2a-server.txt
+$(of_python): .venv-clients/%.stamp:
+	@VENV=.venv-clients/$* requirements/install.sh $^
+	@touch $@
+
+.venv-clients/javascript.stamp: $(wildcard requirements/a2a-client-js/* tests/support/clients/drivers/*.mjs)
+.venv-clients/hub-client-packages.stamp: clients/javascript/package.json clients/javascript/package-lock.json
+.venv-clients/javascript.stamp .venv-clients/hub-client-packages.stamp: .venv-clients/%.stamp:
+	@echo "Installing the packages of .venv-clients/$*"
+	@mkdir -p .venv-clients/$* && cp $^ .venv-clients/$*
+	@cd .venv-clients/$* && $(npm_ci)
+	@touch $@
+
+.venv-clients/hub-client.stamp: .venv-clients/hub-client-packages.stamp $(shell find clients -path '*/javascript/*' -type f -not -path '*/node_modules/*' -not -path '*/dist/*')
+	@echo "Building .venv-clients/hub-client"
+	@rm -rf .venv-clients/hub-client && cp -R .venv-clients/hub-client-packages .venv-clients/hub-client
+	@cd clients/javascript && tar -c --exclude node_modules --exclude dist . | tar -x -C ../../.venv-clients/hub-client
+	@cd .venv-clients/hub-client && npm run --silent build
 	@touch $@
 
 .venv-docs/tried: requirements/docs.txt

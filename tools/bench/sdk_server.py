@@ -12,11 +12,11 @@ from pathlib import Path
 
 import psutil
 
-from tests.support.clients.environments import InstallationError, python_driver
+from tests.support.clients.environments import NotInstalledError, python_driver
 from tests.support.databases import database_of_its_own
 from tests.support.hub import PATIENCE, free_port, wait_until
 
-DRIVER, PINNED = "server_1", "a2a-server.txt"
+DRIVER = "server_1"
 DATABASE, MEMORY = "sdk", "sdk in memory"  # where a server keeps its tasks
 
 
@@ -32,11 +32,11 @@ class SdkServer:
 def both(folder: Path) -> Iterator[dict[str, SdkServer]]:
     """Serve until the block ends with tasks in a database of the measured kind, and with tasks in memory.
 
-    Yield no server if the environment cannot be made, and print why.
+    Yield no server if its environment is not installed, and print that.
     """
     try:
-        command = python_driver(DRIVER, PINNED)
-    except InstallationError as error:
+        command = python_driver(DRIVER)
+    except NotInstalledError as error:
         print(error, file=sys.stderr)  # noqa: T201
         yield {}
         return

@@ -22,10 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from uuid import UUID
 
-import pytest
-
 from a2a_hub_client import Hub, HubError, Result, Retry
-from tests.support.clients.environments import javascript_package
+from tests.support.clients.environments import NotInstalledError, javascript_package
 from tests.support.hub import ROOT
 from tools.proof.evidence import Violation
 from tools.proof.forms import HANG_UPS, Part, Strike
@@ -75,12 +73,12 @@ class Diary:
 
 
 def javascript() -> Commands:
-    """Return the command of the worker in JavaScript, {} without a fitting node."""
+    """Return the command of the worker in JavaScript, {} if it is not installed."""
     try:
-        node, folder = javascript_package()
-    except pytest.skip.Exception:
+        folder = javascript_package()
+    except NotInstalledError:
         return {}
-    return {"javascript": (node, str(ROOT / "tests" / "proof" / "handler.mjs"), str(folder))}
+    return {"javascript": ("node", str(ROOT / "tools" / "proof" / "handler.mjs"), str(folder))}
 
 
 def handled(

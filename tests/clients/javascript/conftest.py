@@ -39,15 +39,13 @@ class Cast:
 
 
 @pytest.fixture(scope="session")
-def package() -> tuple[str, Path]:
-    """Return node and the folder of the built client."""
+def package(javascript_clients: None) -> Path:
+    """Return the folder of the built client."""
     return javascript_package()
 
 
 @pytest.fixture(scope="session")
-def cast(
-    package: tuple[str, Path], tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
-) -> Iterator[Cast]:
+def cast(package: Path, tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases) -> Iterator[Cast]:
     var = tmp_path_factory.mktemp("hub")
     with migrated_database() as database_url, served(var, database_url=database_url) as hub:
         keys = {"operator": operator_key(hub)}

@@ -26,28 +26,23 @@ TOOLS = {"@types/node", "openapi-typescript", "prettier", "typescript"}
 
 
 def test_its_own_tests_pass(package):
-    node, folder = package
-
-    modules = sorted(str(path.relative_to(folder)) for path in folder.glob("dist/test/*.test.js"))
-    printed = run([node, "--test", *modules], folder)
+    modules = sorted(str(path.relative_to(package)) for path in package.glob("dist/test/*.test.js"))
+    printed = run(["node", "--test", *modules], package)
 
     assert int(re.findall(r"^# pass (\d+)$", printed, re.MULTILINE)[0]) > 30
 
 
 def test_it_is_formatted(package):
-    node, folder = package
-
-    run([node, "node_modules/prettier/bin/prettier.cjs", "--check", "src", "test", "*.json", "*.mjs"], folder)
+    run(["node", "node_modules/prettier/bin/prettier.cjs", "--check", "src", "test", "*.json", "*.mjs"], package)
 
 
 def test_the_types_are_those_of_the_hub_s_description(package, tmp_path):
-    node, folder = package
     described = StringIO()
     call_command("spectacular", format="openapi-json", stdout=described)
     document = tmp_path / "openapi.json"
     document.write_text(described.getvalue())
 
-    run(["sh", "-c", f'"{node}" generate.mjs "{tmp_path}/openapi.ts" < "{document}"'], folder)
+    run(["sh", "-c", f'node generate.mjs "{tmp_path}/openapi.ts" < "{document}"'], package)
 
     assert (tmp_path / "openapi.ts").read_text() == GENERATED.read_text(), "run `make client-types`"
 
@@ -61,8 +56,7 @@ def test_the_codes_are_those_of_the_hub():
 
 
 def test_it_ships_its_types_and_needs_no_package(package):
-    _, folder = package
-    (packed,) = json.loads(run(["npm", "pack", "--dry-run", "--ignore-scripts", "--json"], folder))
+    (packed,) = json.loads(run(["npm", "pack", "--dry-run", "--ignore-scripts", "--json"], package))
     project = json.loads((PACKAGE / "package.json").read_text())
 
     shipped = {file["path"] for file in packed["files"]}

@@ -55,10 +55,10 @@ FAULTS = {kind: rate * 3 for kind, rate in USUAL.items()}
 
 
 @pytest.fixture
-def project(package: tuple[str, Path], tmp_path: Path) -> Path:
+def project(package: Path, tmp_path: Path) -> Path:
     """Return the folder of a project that has installed the client."""
     (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules" / "a2a-hub-client").symlink_to(package[1])
+    (tmp_path / "node_modules" / "a2a-hub-client").symlink_to(package)
     for name, text in {**EXAMPLES, "slow.mjs": SLOW, "send.mjs": SEND, "result.mjs": ASK}.items():
         (tmp_path / name).write_text(text)
     return tmp_path
@@ -83,41 +83,38 @@ def started(
 
 
 def test_the_client_does_what_the_hub_promises(cast, package):
-    node, folder = package
-
-    printed = run([node, "--test", "dist/test/served/hub.test.js"], folder, cast.environment())
+    printed = run(["node", "--test", "dist/test/served/hub.test.js"], package, cast.environment())
 
     assert re.findall(r"^# pass (\d+)$", printed, re.MULTILINE) == ["6"]
 
 
 def test_a_network_with_faults_loses_and_doubles_nothing(cast, package):
-    node, folder = package
     place = urlsplit(cast.hub.url)
 
     with proxied((str(place.hostname), int(place.port or 0)), History(1), FAULTS) as proxy:
         environment = {**cast.environment(), "A2A_PROXY": proxy.url}
-        run([node, "--test", "dist/test/served/faults.test.js"], folder, environment)
+        run(["node", "--test", "dist/test/served/faults.test.js"], package, environment)
 
         assert {kind for kind, _ in proxy.counts} == FAULTS.keys()
 
 
-def worked(node: str, project: Path, cast: Cast, *, worker: str, sender: str) -> str:
+def worked(project: Path, cast: Cast, *, worker: str, sender: str) -> str:
     """Run bob's worker while alice's sender runs; return the sender's output."""
-    with started([node, worker], project, cast.environment("bob")) as (process, output):
-        printed = run([node, sender], project, cast.environment("alice"))
+    with started(["node", worker], project, cast.environment("bob")) as (process, output):
+        printed = run(["node", sender], project, cast.environment("alice"))
         process.send_signal(signal.SIGTERM)
         assert process.wait(PATIENCE) == 0, output.read_text()
     return printed
 
 
-def test_the_examples_of_the_page_work(cast: Cast, package: tuple[str, Path], project: Path) -> None:
-    printed = worked(package[0], project, cast, worker="worker.mjs", sender="sender.mjs")
+def test_the_examples_of_the_page_work(cast: Cast, project: Path) -> None:
+    printed = worked(project, cast, worker="worker.mjs", sender="sender.mjs")
 
     assert printed == "50 %\nok { words: 6 }\n"
 
 
-def test_the_first_worker_prints_what_its_page_shows(cast: Cast, package: tuple[str, Path], project: Path) -> None:
-    printed = worked(package[0], project, cast, worker="words.mjs", sender="ask.mjs")
+def test_the_first_worker_prints_what_its_page_shows(cast: Cast, project: Path) -> None:
+    printed = worked(project, cast, worker="words.mjs", sender="ask.mjs")
 
     assert f"```text\n{printed}```\n" in FIRST_WORKER
 
@@ -127,12 +124,11 @@ def is_beating(held: HeldLease) -> bool:
     return held.last_seen_at > held.leased_at
 
 
-def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], project: Path) -> None:
-    node, _ = package
+def test_a_worker_drains_at_sigterm(cast: Cast, project: Path) -> None:
     environment = {**cast.environment("bob"), "GRACE": "50", "RESUME": "none"}
 
-    with started([node, "slow.mjs"], project, environment) as (worker, output):
-        task = run([node, "send.mjs"], project, cast.environment("alice")).strip()
+    with started(["node", "slow.mjs"], project, environment) as (worker, output):
+        task = run(["node", "send.mjs"], project, cast.environment("alice")).strip()
         wait_until(lambda: "begun" in output.read_text())
         worker.send_signal(signal.SIGTERM)
         assert worker.wait(PATIENCE) == 0
@@ -142,17 +138,16 @@ def test_a_worker_drains_at_sigterm(cast: Cast, package: tuple[str, Path], proje
         alice.task(task).cancel()  # the other tests lease what is queued
 
 
-def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, package: tuple[str, Path], project: Path) -> None:
-    node, _ = package
+def test_the_task_of_a_killed_worker_is_taken_over(cast: Cast, project: Path) -> None:
     environment = {**cast.environment("bob"), "GRACE": "50", "RESUME": "all"}
     answering = {**environment, "ANSWER": "done by another"}
 
-    with started([node, "result.mjs"], project, cast.environment("alice")) as (sender, output):
-        with started([node, "slow.mjs"], project, environment) as (worker, _), cast.client("bob") as bob:
+    with started(["node", "result.mjs"], project, cast.environment("alice")) as (sender, output):
+        with started(["node", "slow.mjs"], project, environment) as (worker, _), cast.client("bob") as bob:
             wait_until(lambda: any(map(is_beating, bob.leases())))
             worker.kill()
             worker.wait(PATIENCE)
-        with started([node, "slow.mjs"], project, answering) as (other, _):
+        with started(["node", "slow.mjs"], project, answering) as (other, _):
             assert sender.wait(PATIENCE) == 0, output.read_text()
             other.send_signal(signal.SIGTERM)
             assert other.wait(PATIENCE) == 0, output.read_text()

@@ -31,12 +31,17 @@ class Client:
     def is_old(self) -> bool:
         return self.version == "0.3"
 
+    @property
+    def needs(self) -> Sequence[str]:
+        """The needs of a test that has this client as its parameter."""
+        return ("node", "javascript_clients") if self.sdk == "js" else ()
+
     def command(self) -> list[str]:
         if self.sdk == "js":
             return javascript_driver("js_0_3" if self.is_old else "js_1")
         if self.is_old:
-            return python_driver("python_0_3", "a2a-client-0.3.txt")
-        return python_driver("python_1", "a2a-client-1.txt")
+            return python_driver("python_0_3")
+        return python_driver("python_1")
 
 
 NEW = (Client("python", "1"), Client("python", "1", REST), Client("js", "1"), Client("js", "1", REST))

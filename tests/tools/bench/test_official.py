@@ -6,7 +6,7 @@ from argparse import Namespace
 
 import pytest
 
-from tests.support.clients.environments import InstallationError
+from tests.support.clients.environments import NotInstalledError
 from tests.support.databases import database_of_its_own
 from tools.bench import sdk_server
 from tools.bench.sections import official
@@ -19,7 +19,7 @@ MISSING = "The SDK's server was not measured"
 @pytest.mark.processes
 @pytest.mark.slow
 @pytest.mark.one_database
-def test_the_short_form_measures_the_hub_the_server_of_the_sdk_and_streams(tmp_path):
+def test_the_short_form_measures_the_hub_the_server_of_the_sdk_and_streams(tmp_path, official_clients):
     options = Namespace(**OPTIONS, rest=1.0, flow=20.0)
     with database_of_its_own() as url:
         found = official.measure(url or f"sqlite:///{tmp_path / 'hub.sqlite3'}", tmp_path, options)
@@ -39,12 +39,12 @@ def test_the_short_form_measures_the_hub_the_server_of_the_sdk_and_streams(tmp_p
 @pytest.mark.one_database
 def test_without_the_environment_of_the_sdk_its_server_is_left_out(tmp_path, monkeypatch, capsys):
     def fail(*_: str) -> list[str]:
-        raise InstallationError("no network")
+        raise NotInstalledError("make clients")
 
     monkeypatch.setattr(sdk_server, "python_driver", fail)
     with sdk_server.both(tmp_path) as servers:
         assert servers == {}
-    assert capsys.readouterr().err == "no network\n"
+    assert capsys.readouterr().err == "make clients\n"
 
 
 @pytest.mark.one_database

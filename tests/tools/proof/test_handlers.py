@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from a2a_hub_client import Result, TextBlock
+from tests.support.clients import environments
 from tools.proof.handlers import Diary, broken, javascript
 
 pytestmark = pytest.mark.one_database
@@ -44,7 +45,7 @@ def test_a_result_of_another_task_and_a_repeated_message_are_named():
     assert named(diary) == ["handler_result_wrong", "handler_message_doubled"]
 
 
-def test_without_node_no_worker_in_javascript_is_proved(monkeypatch):
-    monkeypatch.setattr("shutil.which", lambda _: None)
+def test_without_the_javascript_client_no_worker_in_javascript_is_proved(monkeypatch, tmp_path):
+    monkeypatch.setattr(environments, "PLACE", tmp_path)
 
     assert javascript() == {}

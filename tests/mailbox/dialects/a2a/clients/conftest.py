@@ -11,7 +11,9 @@ from tests.support.receiver import Receiver, receiver
 
 
 @pytest.fixture(scope="session")
-def stage(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases) -> Iterator[Stage]:
+def stage(
+    official_clients: None, tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
+) -> Iterator[Stage]:
     with migrated_database() as database_url, staged(tmp_path_factory.mktemp("stage"), database_url) as made:
         yield made
 

@@ -38,7 +38,7 @@ def example(stage):
 
 
 def test_the_client_in_python_prints_each_event(example, tmp_path):
-    python, _ = python_driver("python_1", "a2a-client-1.txt")
+    python, _ = python_driver("python_1")
 
     printed = example("python", [python], tmp_path)
 
@@ -46,7 +46,7 @@ def test_the_client_in_python_prints_each_event(example, tmp_path):
     assert "done: Paint a house" in printed[2]
 
 
-def test_the_client_in_javascript_prints_each_event(example, tmp_path):
+def test_the_client_in_javascript_prints_each_event(example, javascript_clients, tmp_path):
     node, _ = javascript_driver("js_1")
     (tmp_path / "node_modules" / "@a2a-js").mkdir(parents=True)
     (tmp_path / "node_modules" / "@a2a-js" / "sdk").symlink_to(PLACE / "javascript" / "node_modules" / "a2a-1")

@@ -22,7 +22,7 @@ def test_a_message_is_answered_by_the_finished_task(talk):
     assert talk.get(task.id).artifacts == task.artifacts
 
 
-def test_a_silent_task_of_eight_seconds_succeeds_for_all_clients_at_once(stage):
+def test_a_silent_task_of_eight_seconds_succeeds_for_all_clients_at_once(stage, javascript_clients):
     sends = [stage.talk(sdk).begin_send("slow 8") for sdk in EVERY]
 
     answers = [send.result() for send in sends]

@@ -34,7 +34,7 @@ def test_chunks_come_in_order_and_closing_words_last(talk):
     assert talk.get(first.id).artifacts == {"poem": "".join(CHUNKS)}
 
 
-def test_streams_of_all_clients_live_through_eight_seconds_of_silence(stage):
+def test_streams_of_all_clients_live_through_eight_seconds_of_silence(stage, javascript_clients):
     streams = [stage.talk(sdk).stream("slow 8") for sdk in EVERY]
 
     for stream in streams:
@@ -55,7 +55,7 @@ def test_a_stream_ends_with_a_question(talk):
 
 
 @every
-def test_all_streams_of_a_task_tell_the_same(talk, stage):
+def test_all_streams_of_a_task_tell_the_same(talk, stage, javascript_clients):
     sent = talk.stream("hold")
     (task, *_) = sent.until("working")
     held = stage.player.next_held()
