@@ -8,11 +8,17 @@ from a2aproject.settings.environment import env
 
 # The address where the hub listens, and the public URL that people and agents use.
 BIND_HOST = env.str("BIND_HOST", "127.0.0.1")
-PORT = env.integer("PORT", 3000, least=1, most=65_535)
+PORT = env.integer("PORT", 3000, least=0, most=65_535)  # 0: the system chooses one for `serve`
 _everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 (an operator's choice)
 _host = _everywhere.get(BIND_HOST, BIND_HOST)
-_netloc = f"[{_host}]:{PORT}" if ":" in _host else f"{_host}:{PORT}"
-PUBLIC_URL = env.address("PUBLIC_URL") or f"http://{_netloc}"
+
+
+def own_url(port: int) -> str:
+    """Return the URL of the hub on this machine."""
+    return f"http://[{_host}]:{port}" if ":" in _host else f"http://{_host}:{port}"
+
+
+PUBLIC_URL = env.address("PUBLIC_URL") or own_url(PORT)
 
 _public = urlsplit(PUBLIC_URL)
 _is_https = _public.scheme == "https"

@@ -1,9 +1,7 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import resource
-import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
 
 from a2aproject.checks import DURABILITY
-from a2aproject.serving import first_run, services, supervise
+from a2aproject.serving import first_run, ports, services, supervise
 from a2aproject.serving.first_run import Credentials
 from a2aproject.serving.greeting import Greeting
 from mailbox.background import jobs
@@ -28,8 +26,6 @@ if TYPE_CHECKING:
 
 MIGRATION_LOCK = 0xA2A
 MIGRATION_PAUSE = 0.5  # seconds between two attempts to take that lock
-PORT_PATIENCE = 15.0  # seconds
-PORT_PAUSE = 0.2  # seconds between two looks at a port in use
 
 
 class Command(BaseCommand):
@@ -47,12 +43,15 @@ class Command(BaseCommand):
 
     def handle(self, *, no_migrate: bool, only: str, **_: Any) -> None:
         words = services.chosen(only)
-        if services.WEB in words:
-            self._wait_for_port(settings.BIND_HOST, settings.PORT)
+        if services.WEB in words and settings.PORT:
+            ports.wait_until_free(settings.BIND_HOST, settings.PORT)
+        elif services.WEB in words:
+            ports.choose(settings.BIND_HOST)
         if not no_migrate:
             self._prepare_database()
         connections.close_all()
-        self.stdout.write("A2A Hub starts. Stop it with Ctrl-C.")
+        place = f" on port {settings.PORT}" if services.WEB in words else ""
+        self.stdout.write(f"A2A Hub starts{place}. Stop it with Ctrl-C.")
         self.stdout.flush()
         _raise_open_files_limit()
         supervise.become(
@@ -86,18 +85,6 @@ class Command(BaseCommand):
             ) from error
         self.stdout.write(f"{text}\n")
 
-    def _wait_for_port(self, host: str, port: int) -> None:
-        """Wait until the port is free, at most `PORT_PATIENCE` seconds: a killed hub needs some to end.
-
-        Raise `CommandError` for a port that stays in use, before the database changes. The web server itself would
-        share it.
-        """
-        give_up_at = time.monotonic() + PORT_PATIENCE
-        while not (is_free := _is_free(host, port)) and time.monotonic() < give_up_at:
-            time.sleep(PORT_PAUSE)
-        if not is_free:
-            raise CommandError(f"Port {port} on {host} is in use. Stop the other program, or set PORT.")
-
 
 def _greeting() -> Greeting:
     text = "\n".join(_addresses())
@@ -114,20 +101,6 @@ def _addresses() -> list[str]:
         "API reference": "/api/docs/",
     }
     return [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages.items()]
-
-
-def _is_free(host: str, port: int) -> bool:
-    """Whether no program listens on the port. Raise `CommandError` for an address that no program can listen on."""
-    try:
-        family, kind, _, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind) as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            probe.bind(address)
-    except OSError as error:
-        if error.errno == errno.EADDRINUSE:
-            return False
-        raise CommandError(f"Cannot listen on {host}:{port}: {error}. Set BIND_HOST and PORT.") from error
-    return True
 
 
 @contextlib.contextmanager

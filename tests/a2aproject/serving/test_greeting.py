@@ -6,12 +6,14 @@ import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from types import SimpleNamespace
+from urllib.parse import urlsplit
 
 import pytest
 
 from a2aproject.serving import greeting
 from a2aproject.serving.greeting import Greeting
-from tests.support.hub import PATIENCE, free_port, served, wait_until
+from tests.support.hub import PATIENCE, served, wait_until
+from tests.support.ports import CLOSED
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
@@ -35,8 +37,9 @@ class WebServer(HTTPServer):
 
     timeout = PATIENCE
 
-    def __init__(self, port, standard):
-        super().__init__(("127.0.0.1", port), partial(Probe, self))
+    def __init__(self, standard):
+        super().__init__(("127.0.0.1", 0), partial(Probe, self), bind_and_activate=False)
+        self.server_bind()
         self.standard = standard
         self.asked = []
 
@@ -59,7 +62,8 @@ class Probe(BaseHTTPRequestHandler):
 
 
 def test_the_text_is_printed_once_the_web_server_listens_and_is_ready(monkeypatch):
-    standard, waits, port = Standard(), threading.Semaphore(0), free_port()
+    standard, waits = Standard(), threading.Semaphore(0)
+    server = WebServer(standard)
     is_listening = threading.Event()
 
     def pause(_):
@@ -68,10 +72,11 @@ def test_the_text_is_printed_once_the_web_server_listens_and_is_ready(monkeypatc
 
     monkeypatch.setattr(greeting, "sys", SimpleNamespace(stdout=standard))
     monkeypatch.setattr(greeting, "time", SimpleNamespace(sleep=pause))
-    Greeting(host="127.0.0.1", port=port, text="addresses").print_once_ready()
+    Greeting(host="127.0.0.1", port=server.server_port, text="addresses").print_once_ready()
     assert waits.acquire(timeout=PATIENCE)
 
-    with WebServer(port, standard) as server:
+    with server:
+        server.server_activate()
         is_listening.set()
         for _ in range(3):
             server.handle_request()
@@ -87,7 +92,7 @@ def test_a_hub_that_does_not_become_ready_says_so_once(monkeypatch):
     monkeypatch.setattr(greeting, "sys", SimpleNamespace(stdout=standard))
     monkeypatch.setattr(greeting, "time", SimpleNamespace(sleep=pauses.append))
 
-    Greeting(host="127.0.0.1", port=free_port(), text="addresses").print_once_ready()
+    Greeting(host="127.0.0.1", port=CLOSED, text="addresses").print_once_ready()
 
     assert standard.is_flushed.wait(PATIENCE)
     assert standard.written == "A2A Hub is not ready yet: /readyz says why.\naddresses\n"
@@ -95,9 +100,9 @@ def test_a_hub_that_does_not_become_ready_says_so_once(monkeypatch):
 
 
 def test_a_served_hub_prints_its_addresses(tmp_path):
-    with served(tmp_path, "--only", "web") as hub:
+    with served(tmp_path) as hub:
         wait_until(lambda: f"  API reference  {hub.url}/api/docs/\n" in hub.printed)
 
     before, _, _ = hub.printed.partition("A2A Hub is ready.")
     assert hub.url not in before
-    assert "A2A Hub starts. Stop it with Ctrl-C." in before
+    assert f"A2A Hub starts on port {urlsplit(hub.url).port}. Stop it with Ctrl-C." in before

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import socket
 import sys
 import time
@@ -8,9 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connections
 
-from a2aproject.management.commands import serve
-from a2aproject.serving import services, supervise
-from tests.support.hub import free_port
+from a2aproject.serving import ports, services, supervise
+from a2aproject.settings import edge
 
 pytestmark = pytest.mark.one_database
 
@@ -52,17 +52,50 @@ def supervised(monkeypatch):
     return names
 
 
-@pytest.mark.processes
-def test_all_services_run_unless_some_are_named(supervised, settings, capsys):
-    settings.PORT = free_port()
+@pytest.fixture
+def chosen_port(settings, monkeypatch):
+    """Let the system choose the port of the next hub; return a function that reads it."""
+    settings.PORT, settings.PUBLIC_URL = 0, edge.own_url(0)
+    monkeypatch.setenv("PORT", "0")
+    kept: list[int] = []
+    monkeypatch.setattr(os, "set_inheritable", lambda descriptor, _: kept.append(descriptor))
+    yield lambda: settings.PORT
+    for descriptor in kept:
+        os.close(descriptor)
 
+
+def test_all_services_run_unless_some_are_named(supervised, chosen_port, capsys):
     call_command("serve", no_migrate=True)
 
     assert supervised == ["web server", "task cluster", "carrier"]
-    assert f"{settings.PUBLIC_URL}/ops/" in capsys.readouterr().out
+    assert f"{edge.own_url(chosen_port())}/ops/" in capsys.readouterr().out
 
 
-@pytest.mark.processes
+def test_port_0_is_a_free_port_that_every_program_of_the_hub_gets(supervised, chosen_port, settings, capsys):
+    call_command("serve", no_migrate=True)
+
+    port = chosen_port()
+    assert f"A2A Hub starts on port {port}. Stop it with Ctrl-C.\n" in capsys.readouterr().out
+    assert os.environ["PORT"] == str(port)
+    with socket.socket() as other, pytest.raises(OSError, match="in use"):
+        other.bind((settings.BIND_HOST, port))
+
+
+def test_port_0_changes_no_public_url_that_an_operator_has_set(supervised, chosen_port, settings):
+    settings.PUBLIC_URL = "https://hub.example.org"
+
+    call_command("serve", no_migrate=True)
+
+    assert settings.PUBLIC_URL == "https://hub.example.org"
+
+
+def test_port_0_on_an_address_of_another_machine_is_refused(supervised, chosen_port, settings):
+    settings.BIND_HOST = "192.0.2.1"
+
+    with pytest.raises(CommandError, match=r"Cannot listen on 192\.0\.2\.1: .*\. Set BIND_HOST\."):
+        call_command("serve", no_migrate=True)
+
+
 def test_without_the_web_server_no_port_is_checked(supervised, settings, capsys):
     with socket.socket() as taken:
         taken.bind((settings.BIND_HOST, 0))
@@ -75,7 +108,6 @@ def test_without_the_web_server_no_port_is_checked(supervised, settings, capsys)
     assert "://" not in capsys.readouterr().out
 
 
-@pytest.mark.processes
 def test_a_port_that_becomes_free_in_time_is_used(supervised, settings, monkeypatch):
     with socket.socket() as taken:
         taken.bind((settings.BIND_HOST, 0))
@@ -88,9 +120,8 @@ def test_a_port_that_becomes_free_in_time_is_used(supervised, settings, monkeypa
     assert supervised == ["web server", "task cluster", "carrier"]
 
 
-@pytest.mark.processes
 def test_a_port_that_stays_in_use_is_refused_with_advice(supervised, settings, monkeypatch):
-    monkeypatch.setattr(serve, "PORT_PATIENCE", 0.3)
+    monkeypatch.setattr(ports, "PATIENCE", 0.3)
     with socket.socket() as taken:
         taken.bind((settings.BIND_HOST, 0))
         taken.listen()

@@ -161,8 +161,8 @@ def test_replay_statuses_are_read_in_any_case_and_with_spaces(read):
     ("variable", "value", "message"),
     [
         ("PORT", "abc", "PORT is 'abc': it must be a whole number."),
-        ("PORT", "0", "PORT is 0: it must be between 1 and 65535."),
-        ("PORT", "70000", "PORT is 70000: it must be between 1 and 65535."),
+        ("PORT", "-1", "PORT is -1: it must be between 0 and 65535."),
+        ("PORT", "70000", "PORT is 70000: it must be between 0 and 65535."),
         ("STOP_GRACE", "0", "STOP_GRACE is 0: it must be between 1 and 3600."),
         ("WEB_WORKERS", "0", "WEB_WORKERS is 0: it must be between 1 and 1024."),
         ("PUBLIC_URL", "garbage", "PUBLIC_URL is 'garbage': it must be a URL such as https://hub.example.org."),
