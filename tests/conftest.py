@@ -53,7 +53,7 @@ def migrated_database(django_db_setup: Databases) -> Databases:
 def served_hub(tmp_path_factory: pytest.TempPathFactory, django_db_setup: Databases) -> Iterator[Hub]:
     """Serve the tests' database to all tests that do not stop the hub. They commit, so the hub sees their rows."""
     var = tmp_path_factory.mktemp("served")
-    with served(var, "--only", "web", "--no-migrate", database_url=url_of_the_tests_database()) as hub:
+    with served(var, database_url=url_of_the_tests_database()) as hub:
         yield hub
 
 

@@ -54,7 +54,7 @@ class Story:
 
     @contextmanager
     def served(self) -> Iterator[tuple[Hub, Cast]]:
-        with served(self._folder, "--only", "web", database_url=self._database_url) as hub:
+        with served(self._folder, migrates=not self._keys, database_url=self._database_url) as hub:
             if not self._keys:
                 self._introduce(hub)
             cast = Cast(hub.url, self._keys)

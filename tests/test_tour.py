@@ -17,7 +17,7 @@ import pytest
 from django.utils import timezone
 
 from mailbox.models import Agent, Lease, PushDelivery, RepairPlanRow, ReplayEntry, Result, RollUp, Task
-from tests.support.hub import PATIENCE, ROOT, command_of, free_port, has_ended, wait_until
+from tests.support.hub import PATIENCE, ROOT, command_of, has_ended, wait_until
 from tests.support.tables import Watch
 
 pytestmark = pytest.mark.slow
@@ -52,7 +52,7 @@ def tour() -> Iterator[subprocess.Popen[str]]:
     process = subprocess.Popen(
         [sys.executable, "docs/tour/tour.py"],
         cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": "docs/demo", "PORT": str(free_port()), "DATABASE_URL": ""},
+        env=os.environ | {"PYTHONPATH": "docs/demo", "PORT": "", "DATABASE_URL": ""},
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -16,7 +16,7 @@ from mailbox.models import Lease, Task
 from mailbox.verbs.life import expiry
 from mailbox.words.times import epoch_ms
 from tests.support import factories
-from tests.support.hub import free_port
+from tests.support.ports import lasting_port
 from tests.support.remote_rounds import look_all, result_of, submit_all, take_all
 from tests.support.remote_servers import corvid, raw_server
 from tests.support.wire_tap import tapped
@@ -33,7 +33,7 @@ def _may_call_this_machine(settings):
 
 @pytest.fixture
 def port():
-    return free_port()
+    return lasting_port()
 
 
 @pytest.fixture

@@ -21,7 +21,8 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from cryptography.x509.oid import NameOID
 
 from tests.support import pages
-from tests.support.hub import PATIENCE, free_port, wait_until
+from tests.support.hub import PATIENCE, wait_until
+from tests.support.ports import lasting_port
 
 NGINX, CADDY = pages.page("deploy/nginx/a2a-hub.conf"), pages.page("deploy/caddy/Caddyfile")
 MAIN = """daemon off;
@@ -60,7 +61,7 @@ class Proxy:
 @contextlib.contextmanager
 def nginx(folder: Path, port: int, hub_port: int) -> Iterator[Proxy]:
     """Run nginx at the port, in front of the hub at ``hub_port``, until the block ends."""
-    plain = free_port()
+    plain = lasting_port()
     certificate, key = _certificate(folder)
     text = NGINX
     for old, new in {

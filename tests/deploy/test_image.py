@@ -17,7 +17,8 @@ import httpx
 import pytest
 
 from tests.support import pages
-from tests.support.hub import PATIENCE, ROOT, free_port, served
+from tests.support.hub import PATIENCE, ROOT, served
+from tests.support.ports import CLOSED
 
 pytestmark = pytest.mark.one_database
 
@@ -62,10 +63,10 @@ def copied(tmp_path: Path) -> Path:
 @pytest.mark.processes
 @pytest.mark.slow
 def test_the_files_of_the_image_serve_a_hub_that_its_health_check_finds_ready(copied, tmp_path):
-    with served(tmp_path / "var", code=copied, PYTHONPATH="") as hub:
+    with served(tmp_path / "var", services="all", migrates=True, code=copied, PYTHONPATH="") as hub:
         ready = healthy(copied, urlsplit(hub.url).port or 0)
         page = httpx.get(f"{hub.url}/ops/sign-in/")
-    ended = healthy(copied, free_port())
+    ended = healthy(copied, CLOSED)
 
     assert (ready.returncode, ready.stderr) == (0, "")
     assert "Sign in" in page.text
@@ -76,7 +77,7 @@ def test_the_files_of_the_image_serve_a_hub_that_its_health_check_finds_ready(co
 @pytest.mark.processes
 @pytest.mark.slow
 def test_the_health_check_gives_the_reason_of_a_hub_that_is_not_ready(copied, tmp_path):
-    with served(tmp_path / "var", "--no-migrate", "--only", "web", code=copied, PYTHONPATH="") as hub:
+    with served(tmp_path / "var", code=copied, PYTHONPATH="") as hub:
         missing = healthy(copied, urlsplit(hub.url).port or 0)
 
     assert missing.returncode == 1

@@ -12,7 +12,8 @@ import pytest
 
 from tests.deploy.backend import Backend
 from tests.deploy.proxies import PROXIES, Proxy
-from tests.support.hub import PATIENCE, free_port
+from tests.support.hub import PATIENCE
+from tests.support.ports import CLOSED, lasting_port
 
 pytestmark = [pytest.mark.one_database, pytest.mark.slow]
 
@@ -34,7 +35,7 @@ TARGETS = (
 def upstream(kind: str) -> Iterator[int]:
     """Yield the port of a hub that answers, hangs up or is down."""
     if kind == "down":
-        yield free_port()
+        yield CLOSED
         return
     with Backend(hangs_up=kind == "hangs up") as backend:
         yield backend.port
@@ -47,7 +48,7 @@ def proxy(request: Any, tmp_path_factory: Any) -> Proxy:
     if shutil.which(name) is None:
         pytest.skip(f"there is no {name} on this machine")
     folder = tmp_path_factory.mktemp(name)
-    with upstream(kind) as hub_port, PROXIES[name](folder, free_port(), hub_port) as proxy:
+    with upstream(kind) as hub_port, PROXIES[name](folder, lasting_port(), hub_port) as proxy:
         for target in TARGETS:
             ask(proxy, "GET", target.format(token=TOKEN))
         ask(proxy, "POST", f"/p/{TOKEN}/a2a/tasks/send", "Content-Length: 1100000")

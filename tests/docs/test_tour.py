@@ -40,7 +40,10 @@ Shell = Callable[[str], subprocess.CompletedProcess[str]]
 def environment(tmp_path: Path) -> Iterator[Mapping[str, str]]:
     """Serve a hub; return the environment that it was started in."""
     var = tmp_path / "hub"
-    with database_of_its_own() as database_url, served(var, database_url=database_url) as hub:
+    with (
+        database_of_its_own() as database_url,
+        served(var, services="all", migrates=True, database_url=database_url) as hub,
+    ):
         port = hub.url.rpartition(":")[2]
         yield {"A2A_VAR": str(var), "DATABASE_URL": database_url, "PORT": port, "A2A_CONFIG": str(tmp_path / "none")}
 

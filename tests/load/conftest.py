@@ -22,7 +22,7 @@ def database(tmp_path: Path, migrated_database: Databases) -> Iterator[Database]
 
 @pytest.fixture
 def hub(database: Database) -> Iterator[Hub]:
-    with served(database.folder, "--only", "web", database_url=database.url, workers=2) as hub:
+    with served(database.folder, migrates=True, database_url=database.url, workers=2) as hub:
         yield hub
 
 
@@ -30,7 +30,7 @@ def hub(database: Database) -> Iterator[Hub]:
 def shared_hub(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases) -> Iterator[Hub]:
     """Serve one hub to all tests of a module."""
     var = tmp_path_factory.mktemp("hub")
-    with migrated_database() as url, served(var, "--only", "web", database_url=url) as hub:
+    with migrated_database() as url, served(var, migrates=True, database_url=url) as hub:
         yield hub
 
 

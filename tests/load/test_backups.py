@@ -73,7 +73,7 @@ def test_a_backup_under_load_holds_every_acknowledged_write(database: Database, 
 
 def serves(database: Database, key: str) -> bool:
     """Whether a hub on the database accepts the key and a task."""
-    with served(database.folder, "--only", "web", database_url=database.url) as hub, client_of(hub.url, key) as sender:
+    with served(database.folder, database_url=database.url) as hub, client_of(hub.url, key) as sender:
         return sender.send("worker@load", "after the restore").outcome is None
 
 
@@ -112,7 +112,7 @@ def kept_tasks(database: Database, kept: str) -> set[str]:
 
 
 def test_a_restore_refuses_while_a_hub_runs(database: Database, backup: Path) -> None:
-    with served(database.folder, "--only", "web", database_url=database.url) as hub:
+    with served(database.folder, migrates=True, database_url=database.url) as hub:
         with operator_of(hub) as client:
             assert list(client.agents())
 

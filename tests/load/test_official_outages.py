@@ -27,7 +27,7 @@ def server(postgresql):
 @pytest.fixture
 def parties(tmp_path, server):
     """Return a caller and the worker that it calls, at a hub on the server."""
-    with served(tmp_path, "--only", "web", database_url=server.url, workers=2) as hub, talk(hub) as both:
+    with served(tmp_path, migrates=True, database_url=server.url, workers=2) as hub, talk(hub) as both:
         yield both
 
 

@@ -35,7 +35,7 @@ def words_of(events):
 
 def test_a_broken_stream_goes_on_in_another_process_and_after_a_restart(database):
     def serve(port=0):
-        return served(database.folder, "--only", "web", database_url=database.url, workers=2, port=port)
+        return served(database.folder, migrates=True, database_url=database.url, workers=2, port=port)
 
     with serve() as hub, talk(hub) as (caller, holder):
         task = {"id": caller.send()["id"]}
@@ -167,7 +167,7 @@ def test_a_stream_goes_on_after_its_database_was_killed(tmp_path, postgresql):
     with servers.room() as room:
         server = room.server()
         with (
-            served(tmp_path, "--only", "web", database_url=server.url, workers=2) as hub,
+            served(tmp_path, migrates=True, database_url=server.url, workers=2) as hub,
             talk(hub) as (caller, holder),
         ):
             task = {"id": caller.send()["id"]}

@@ -24,7 +24,7 @@ def serve(tmp_path, migrated_database):
         url = kept.enter_context(migrated_database())
 
         def begin(**how):
-            hub = kept.enter_context(served(tmp_path, "--only", "web", database_url=url, **how))
+            hub = kept.enter_context(served(tmp_path, migrates=True, database_url=url, **how))
             return kept.enter_context(talk(hub))
 
         yield begin

@@ -108,8 +108,7 @@ def hub(tmp_path_factory, migrated_database):
         migrated_database() as url,
         served(
             var,
-            "--only",
-            "web",
+            migrates=True,
             database_url=url,
             workers=WORKERS,
             WEB_THREADS=str(THREADS),
@@ -174,7 +173,7 @@ def seconds_until_cut(client: Client, recipient: str, text: str) -> float | None
 def test_healthy_clients_that_send_all_at_once_are_answered_by_few_threads(tmp_path, migrated_database):
     with (
         migrated_database() as url,
-        served(tmp_path, "--only", "web", database_url=url, workers=1, WEB_THREADS=str(FEW_THREADS)) as hub,
+        served(tmp_path, migrates=True, database_url=url, workers=1, WEB_THREADS=str(FEW_THREADS)) as hub,
         ExitStack() as stack,
     ):
         cast = pairs(hub, 2 * FEW_THREADS)
@@ -243,5 +242,5 @@ def test_http_2_without_tls_is_not_served(impatient):
 @pytest.fixture(scope="module")
 def impatient(tmp_path_factory, migrated_database):
     var = tmp_path_factory.mktemp("impatient")
-    with migrated_database() as url, served(var, "--only", "web", database_url=url, A2A_BODY_TIMEOUT_S="1") as hub:
+    with migrated_database() as url, served(var, migrates=True, database_url=url, A2A_BODY_TIMEOUT_S="1") as hub:
         yield hub

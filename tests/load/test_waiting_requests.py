@@ -21,7 +21,7 @@ def serve(tmp_path, migrated_database):
     """Return a function that serves a hub with settings."""
     with ExitStack() as kept:
         url = kept.enter_context(migrated_database())
-        yield lambda **how: kept.enter_context(served(tmp_path, "--only", "web", database_url=url, **how))
+        yield lambda **how: kept.enter_context(served(tmp_path, migrates=True, database_url=url, **how))
 
 
 @pytest.fixture

@@ -1,17 +1,16 @@
-"""Served hubs for tests: `manage.py serve` in a process, on a free port, with its own data."""
+"""Served hubs for tests: `manage.py serve` in a process, with its own port and data."""
 
 from __future__ import annotations
 
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import signal
-import socket
 import sqlite3
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -31,9 +30,9 @@ NO_RATES = {"A2A_AGENT_REQUESTS_PER_S": "0", "A2A_ADDRESS_REQUESTS_PER_S": "0"}
 ENOUGH = {"A2A_QUOTA_QUEUED": "100000000", "A2A_QUOTA_QUEUED_TO_ONE": "100000000", "A2A_QUOTA_BYTES": str(10**15)}
 NO_LIMITS = NO_RATES | ENOUGH
 DATABASE = "hub.sqlite3"  # in the folder of a hub
-PORTS = range(20_000, 32_000)  # below those that Linux gives to clients
-LAST_PORT = Path(tempfile.gettempdir()) / f"a2a-hub-tests-port-{os.getuid()}"
 PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
+
+_PORT = re.compile(r"^A2A Hub starts on port (\d+)\.", re.MULTILINE)
 
 migrated: Path | None = None
 """The SQLite file that hubs start from, made when the first of them starts. None: each hub migrates its own."""
@@ -129,7 +128,9 @@ class Hub:
 @contextlib.contextmanager
 def served(
     var: Path,
-    *options: str,
+    *,
+    services: str = "web",
+    migrates: bool = False,
     database_url: str = "",
     port: int = 0,
     workers: int = 1,
@@ -139,16 +140,20 @@ def served(
 ) -> Iterator[Hub]:
     """Serve a hub with its data in `var`, or in `database_url`, until the block ends. It answers when this yields.
 
-    ``options`` are options of `manage.py serve`. ``workers`` is the number of its web server's processes. ``code`` is
+    ``services`` are those of `serve --only`, or "all". A hub that ``migrates`` has an operator and a first agent, with
+    keys. ``port`` 0 lets the system choose one. ``workers`` is the number of its web server's processes. ``code`` is
     the folder of the project that serves. A hub of this project starts from `migrated`, unless it ``is_new``.
     """
-    port = port or free_port()
+    options = [] if services == "all" else ["--only", services]
+    if not (migrates or is_new):
+        options.append("--no-migrate")
     var.mkdir(exist_ok=True, mode=0o700)
     if migrated is not None and code == ROOT and not (is_new or database_url):
         _start_from(migrated, var / DATABASE)
     log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
     own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **NO_LIMITS, **environment}
+    before = len(log.read_text()) if log.exists() else 0
     with log.open("ab") as output:
         process = subprocess.Popen(
             [sys.executable, str(code / "manage.py"), "serve", *options],
@@ -159,13 +164,23 @@ def served(
             stderr=subprocess.STDOUT,
         )
     database_url = database_url or f"sqlite:///{var / DATABASE}"
-    hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log, database_url=database_url)
     try:
+        port = port or _reported_port(process, log, before)
+        hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log, database_url=database_url)
         hub.wait_until_up()
         yield hub
     finally:
         if process.poll() is None:
-            hub.stop()
+            process.terminate()
+            process.wait(2 * PATIENCE)
+
+
+def _reported_port(process: subprocess.Popen[bytes], log: Path, before: int) -> int:
+    """Wait until the hub has printed its port after the first ``before`` characters of its log; return the port."""
+    wait_until(lambda: _PORT.search(log.read_text(), before) or process.poll() is not None)
+    found = _PORT.search(log.read_text(), before)
+    assert found, log.read_text()
+    return int(found[1])
 
 
 def _start_from(original: Path, file: Path) -> None:
@@ -180,31 +195,6 @@ def _start_from(original: Path, file: Path) -> None:
             subprocess.run(command, env=os.environ | own, check=True, timeout=PATIENCE)
             (original.parent / original.stem / DATABASE).rename(original)
     shutil.copy(original, file)
-
-
-def free_port() -> int:
-    """Return a free port. The processes of all tests on this machine take the ports in turns.
-
-    A port that the system chooses could go to another process before this one listens there.
-    """
-    with LAST_PORT.open("a+") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.seek(0)
-        port = int(file.read() or PORTS.start)
-        while not _is_free(port := port + 1 if port + 1 in PORTS else PORTS.start):
-            pass
-        file.truncate(0)
-        file.write(str(port))
-    return port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 def has_ended(process: psutil.Process) -> bool:

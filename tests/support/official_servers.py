@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -131,5 +130,6 @@ def offie(settings: Any) -> Iterator[Official]:
 
 
 if __name__ == "__main__":
-    with official(int(sys.argv[1]), streams=True, beat=0.5) as served:
+    with official(streams=True, beat=0.5) as served:
+        print(served.url, flush=True)  # noqa: T201
         threading.Event().wait()

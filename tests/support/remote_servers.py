@@ -179,6 +179,7 @@ def remote(settings: Any) -> Iterator[Corvid]:
 
 
 if __name__ == "__main__":
-    with corvid(int(sys.argv[1])) as served:
-        served.looks = int(sys.argv[2])
+    with corvid() as served:
+        served.looks = int(sys.argv[1])
+        print(served.url, flush=True)  # noqa: T201
         threading.Event().wait()

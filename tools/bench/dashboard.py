@@ -36,7 +36,7 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         database_url("postgresql", Path(folder)) as url,
-        served(Path(folder), database_url=url, workers=2) as hub,  # the default
+        served(Path(folder), services="all", migrates=True, database_url=url, workers=2) as hub,  # the default
     ):
         found["stamp"] = record.stamp(url)
         found |= measure(hub, url, options)

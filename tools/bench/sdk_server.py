@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +13,7 @@ import psutil
 
 from tests.support.clients.environments import NotInstalledError, python_driver
 from tests.support.databases import database_of_its_own
-from tests.support.hub import PATIENCE, free_port, wait_until
+from tests.support.hub import PATIENCE
 
 DRIVER = "server_1"
 DATABASE, MEMORY = "sdk", "sdk in memory"  # where a server keeps its tasks
@@ -50,18 +49,12 @@ def both(folder: Path) -> Iterator[dict[str, SdkServer]]:
 
 @contextmanager
 def _serving(command: Sequence[str], database: str) -> Iterator[SdkServer]:
-    port = free_port()
-    with subprocess.Popen([*command, str(port), database]) as process:
+    with subprocess.Popen([*command, database], stdout=subprocess.PIPE, text=True) as process:
         try:
-            wait_until(lambda: _answers(port) or process.poll() is not None, every=0.1)
-            assert process.poll() is None, "the server of the SDK did not start"
+            assert process.stdout is not None
+            port = process.stdout.readline().strip()
+            assert port, "the server of the SDK did not start"
             yield SdkServer(f"http://127.0.0.1:{port}/a2a", psutil.Process(process.pid))
         finally:
             process.terminate()
             process.wait(PATIENCE)
-
-
-def _answers(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-        return True
-    return False

@@ -47,5 +47,5 @@ def stand(folder: Path, seed: int) -> Iterator[Sender]:
         "no key": None,
     }
     url = os.environ.get("DATABASE_URL", "")
-    with served(folder, "--only", "web", "--no-migrate", database_url=url, workers=2, **SETTINGS) as hub:
+    with served(folder, database_url=url, workers=2, **SETTINGS) as hub:
         yield Sender(hub.url, keys, ["alice@local", "bob@local", "bob"], seed)

@@ -90,7 +90,7 @@ def staged(
             history=History(0),
             database_url=server.url if server else "",
             postgresql=server,
-            options=("--only", "web") if only_web else (),
+            services="web" if only_web else "all",
             environment=environment | (shim.environment(folder / "shim") if preloads else {}),
         )
         yield stack.enter_context(opened(stage))

@@ -23,7 +23,8 @@ import psutil
 import psycopg
 
 from tests.support import postgres
-from tests.support.hub import free_port, has_ended, wait_until
+from tests.support.hub import has_ended, wait_until
+from tests.support.ports import lasting_port
 
 HOST = "127.0.0.1"
 SETTINGS = {**postgres.SETTINGS, "listen_addresses": HOST, "unix_socket_directories": ""}
@@ -62,7 +63,7 @@ class Room:
         subprocess.run(command, check=True, capture_output=True, text=True, user=self.owner, cwd=self.folder)
 
     def _new(self, environment: Mapping[str, str] | None, disk: Path | None) -> Server:
-        port = free_port()
+        port = lasting_port()
         data = (disk or self.folder) / f"data-{port}"
         server = Server(room=self, data=data, port=port, environment=dict(environment or {}))
         self.servers.append(server)

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import psutil
 
-from tests.support.hub import ROOT, Hub, free_port, has_ended, served, wait_until
+from tests.support.hub import ROOT, Hub, has_ended, served, wait_until
+from tests.support.ports import lasting_port
 from tools.proof import edits
 from tools.proof.history import History
 from tools.proof.servers import Pair, Server
@@ -39,10 +40,10 @@ class Stage:
     history: History
     database_url: str = ""
     postgresql: Server | Pair | None = None
-    options: tuple[str, ...] = ()
+    services: str = "all"
     workers: int = 2
     environment: Mapping[str, str] = field(default_factory=dict)
-    port: int = field(default_factory=free_port)
+    port: int = field(default_factory=lasting_port)
     code: Path = ROOT
 
     def __post_init__(self) -> None:
@@ -69,7 +70,8 @@ class Stage:
         self._hub = self._serving.enter_context(
             served(
                 self.folder,
-                *self.options,
+                services=self.services,
+                migrates=True,
                 database_url=self.database_url,
                 port=self.port,
                 workers=self.workers,

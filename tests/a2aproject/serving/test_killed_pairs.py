@@ -16,7 +16,10 @@ pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 @pytest.fixture(scope="module")
 def killed_hub(tmp_path_factory):
     """Return a hub that the tests share: each leaves it whole."""
-    with database_of_its_own() as url, served(tmp_path_factory.mktemp("hub"), database_url=url, workers=2) as hub:
+    with (
+        database_of_its_own() as url,
+        served(tmp_path_factory.mktemp("hub"), services="all", migrates=True, database_url=url, workers=2) as hub,
+    ):
         yield hub
 
 
@@ -45,7 +48,10 @@ def test_a_hub_that_lost_two_processes_is_whole_again(killed_hub, names):
 
 @pytest.mark.parametrize("name", ["web server", "web worker 1", "cluster", "carrier"])
 def test_nothing_outlives_the_supervisor_and_another_process(tmp_path, name):
-    with database_of_its_own() as url, served(tmp_path, database_url=url, workers=2) as hub:
+    with (
+        database_of_its_own() as url,
+        served(tmp_path, services="all", migrates=True, database_url=url, workers=2) as hub,
+    ):
         roles = roles_of(hub)
         kill(roles, "serve", name)
         hub.process.wait()

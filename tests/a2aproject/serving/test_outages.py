@@ -11,7 +11,7 @@ import sys
 import httpx
 import pytest
 
-from tests.support.hub import PATIENCE, ROOT, Hub, free_port, served, wait_until
+from tests.support.hub import PATIENCE, ROOT, Hub, served, wait_until
 from tools.proof import servers
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
@@ -38,7 +38,7 @@ def limit_files(hub: Hub, most: int) -> None:
 
 
 def test_a_file_that_cannot_grow_ends_readiness_until_it_can(tmp_path):
-    with served(tmp_path, "--only", "web") as hub, agent_of(hub) as agent:
+    with served(tmp_path, migrates=True) as hub, agent_of(hub) as agent:
         assert ready(hub) == (200, "ok")
         limit_files(hub, 4096)
         refused = send(agent)
@@ -55,7 +55,7 @@ def test_a_file_that_cannot_grow_ends_readiness_until_it_can(tmp_path):
 def test_a_server_that_becomes_read_only_ends_readiness_until_it_is_writable(tmp_path, postgresql):
     with servers.room() as room:
         server = room.server()
-        with served(tmp_path, "--only", "web", database_url=server.url) as hub, agent_of(hub) as agent:
+        with served(tmp_path, migrates=True, database_url=server.url) as hub, agent_of(hub) as agent:
             assert ready(hub) == (200, "ok")
             server.configure("default_transaction_read_only", "on")
             refused = send(agent)
@@ -71,10 +71,10 @@ def test_a_server_that_becomes_read_only_ends_readiness_until_it_is_writable(tmp
 
 def test_a_standby_is_not_served_and_one_sentence_says_why(tmp_path, postgresql):
     with servers.pair() as pair:
-        env = {"A2A_VAR": str(tmp_path), "PORT": str(free_port())}
+        env = {"A2A_VAR": str(tmp_path), "PORT": "0"}
         migrated = run("migrate", "-v0", **env, DATABASE_URL=pair.url)
         refused = run("serve", **env, DATABASE_URL=pair.standby.url)
-        with served(tmp_path, "--only", "web", "--no-migrate", database_url=pair.standby.url) as hub:
+        with served(tmp_path, database_url=pair.standby.url) as hub:
             during = ready(hub)
             page = httpx.get(f"{hub.url}/admin/login/")
             pair.fail_over()
@@ -91,7 +91,7 @@ def test_a_server_with_fsync_off_is_not_served(tmp_path, monkeypatch, postgresql
     monkeypatch.setitem(servers.SETTINGS, "fsync", "off")
     with servers.room() as room:
         server = room.server()
-        refused = run("serve", A2A_VAR=str(tmp_path), PORT=str(free_port()), DATABASE_URL=server.url)
+        refused = run("serve", A2A_VAR=str(tmp_path), PORT="0", DATABASE_URL=server.url)
 
     assert refused.returncode == 1
     assert "(a2a.E008)" in refused.stderr

@@ -17,7 +17,7 @@ import psutil
 import psycopg
 import pytest
 
-from tests.support.hub import PATIENCE, ROOT, command_of, free_port, has_ended, served, wait_until
+from tests.support.hub import PATIENCE, ROOT, command_of, has_ended, served, wait_until
 
 pytestmark = pytest.mark.processes
 
@@ -33,21 +33,26 @@ def database_url(migrated_database):
 @pytest.fixture
 def hub(tmp_path, database_url):
     """Return a hub to stop."""
-    with served(tmp_path, database_url=database_url, workers=2, A2A_METRICS_TOKEN=TOKEN) as hub:
+    with served(
+        tmp_path, services="all", migrates=True, database_url=database_url, workers=2, A2A_METRICS_TOKEN=TOKEN
+    ) as hub:
         yield hub
 
 
 @pytest.fixture(scope="module")
 def lasting_hub(tmp_path_factory, migrated_database):
     """Return a hub that the tests share: each leaves it whole."""
-    with migrated_database() as url, served(tmp_path_factory.mktemp("hub"), database_url=url, workers=2) as hub:
+    with (
+        migrated_database() as url,
+        served(tmp_path_factory.mktemp("hub"), services="all", migrates=True, database_url=url, workers=2) as hub,
+    ):
         yield hub
 
 
 @pytest.mark.one_database
 def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(tmp_path):
     file = tmp_path / "first-run.txt"
-    with served(tmp_path, "--only", "web", is_new=True) as hub:
+    with served(tmp_path, is_new=True) as hub:
         first, kept = hub.printed, file.read_text()
         password = re.findall(r"password +(\S+)", kept)[0]
         with httpx.Client(base_url=hub.url, follow_redirects=True) as browser:
@@ -55,7 +60,7 @@ def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(t
             form = {"username": "operator", "password": password, "csrfmiddlewaretoken": browser.cookies["csrftoken"]}
             admin = browser.post("/admin/login/?next=/admin/", data=form)
         assert hub.stop() == 0
-    with served(tmp_path, "--only", "web") as hub:
+    with served(tmp_path, migrates=True) as hub:
         second = hub.printed.removeprefix(first)
         processes = {*hub.descendants()}
         own = {hub.web_server(), *hub.web_workers()}
@@ -190,7 +195,7 @@ def test_the_hub_has_six_processes(lasting_hub):
 @pytest.mark.one_database
 @pytest.mark.skipif("not __import__('sys').platform.startswith('linux')")
 def test_the_idle_hub_needs_little_memory(tmp_path):
-    with served(tmp_path, workers=2) as hub:
+    with served(tmp_path, services="all", migrates=True, workers=2) as hub:
         hub.wait_for_a_sweep()
         shares = [process.memory_full_info().pss for process in hub.roles().values()]
 
@@ -213,7 +218,9 @@ def test_a_hub_starts_while_its_killed_predecessor_ends(hub):
     hub.process.wait()
 
     port = urlsplit(hub.url).port
-    with served(hub.log.parent, database_url=hub.database_url, port=port or 0) as successor:
+    with served(
+        hub.log.parent, services="all", migrates=True, database_url=hub.database_url, port=port or 0
+    ) as successor:
         wait_until(lambda: all(map(has_ended, processes)))
         successor.wait_for_a_sweep()
 
@@ -282,7 +289,7 @@ def test_readyz_reports_a_missing_database(hub, database_url):
 @pytest.mark.one_database
 def test_a_port_in_use_stops_the_hub_before_it_migrates(tmp_path):
     with socket.socket() as taken:
-        taken.bind(("127.0.0.1", free_port()))
+        taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = str(taken.getsockname()[1])
         refused = subprocess.run(

@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.support.hub import PATIENCE, ROOT, free_port
+from tests.support.hub import PATIENCE, ROOT
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 ONE_SENTENCE = "CommandError: {} database cannot be used: disk I/O error"
@@ -21,7 +21,7 @@ def run(var, *arguments, unwritable=True):
     return subprocess.run(
         [sys.executable, *limited, "manage.py", *arguments],
         cwd=ROOT,
-        env=os.environ | {"A2A_VAR": str(var), "DATABASE_URL": "", "SECRET_KEY": "", "PORT": str(free_port())},
+        env=os.environ | {"A2A_VAR": str(var), "DATABASE_URL": "", "SECRET_KEY": "", "PORT": "0"},
         capture_output=True,
         text=True,
         timeout=PATIENCE,

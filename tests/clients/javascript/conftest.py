@@ -47,7 +47,7 @@ def package(javascript_clients: None) -> Path:
 @pytest.fixture(scope="session")
 def cast(package: Path, tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases) -> Iterator[Cast]:
     var = tmp_path_factory.mktemp("hub")
-    with migrated_database() as database_url, served(var, database_url=database_url) as hub:
+    with migrated_database() as database_url, served(var, migrates=True, database_url=database_url) as hub:
         keys = {"operator": operator_key(hub)}
         private_keys: dict[str, str] = {}
         made = Cast(hub=hub, keys=keys, private_keys=private_keys)

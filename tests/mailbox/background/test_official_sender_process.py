@@ -11,36 +11,34 @@ import httpx
 import psutil
 import pytest
 
-from tests.support.hub import ROOT, command_of, free_port, served, wait_until
+from tests.support.hub import ROOT, command_of, served, wait_until
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 @contextlib.contextmanager
-def agent_process(port):
-    """Run an agent that streams until the block ends; yield its process."""
-    process = subprocess.Popen([sys.executable, "-m", "tests.support.official_servers", str(port)], cwd=ROOT)
-    try:
-        wait_until(lambda: counts(port) is not None)
-        yield process
-    finally:
-        process.kill()
-        process.wait()
+def agent_process():
+    """Run an agent that streams until the block ends; yield its URL."""
+    command = [sys.executable, "-m", "tests.support.official_servers"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
 
 
-def counts(port):
-    with contextlib.suppress(httpx.HTTPError):
-        return httpx.get(f"http://127.0.0.1:{port}/counts").json()
-    return None
+def counts(url):
+    return httpx.get(f"{url}/counts").json()
 
 
 @pytest.fixture(scope="module")
 def carrying_hub(tmp_path_factory, migrated_database):
     """Serve a hub that may call the loopback."""
-    var, services = tmp_path_factory.mktemp("hub"), ("--only", "web,carrier")
+    var = tmp_path_factory.mktemp("hub")
     with (
         migrated_database() as database_url,
-        served(var, *services, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
+        served(var, services="web,carrier", database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
     ):
         yield hub
 
@@ -59,9 +57,9 @@ def carrier_of(hub):
 
 
 def test_after_a_killed_carrier_the_next_follows_on_without_submitting(carrying_hub):
-    hub, port = carrying_hub, free_port()
-    with agent_process(port):
-        for name, more in (("anna", ()), ("olive", ("--card", f"http://127.0.0.1:{port}"))):
+    hub = carrying_hub
+    with agent_process() as url:
+        for name, more in (("anna", ()), ("olive", ("--card", url))):
             a2a(hub, "agents", "add", name, *more)
         sent = a2a(hub, "send", "--from", "anna", "--to", "olive", "slow")
         wait_until(lambda: "step 1" in a2a(hub, "messages", sent))
@@ -71,7 +69,7 @@ def test_after_a_killed_carrier_the_next_follows_on_without_submitting(carrying_
         received = json.loads(a2a(hub, "drain", "anna", "--wait-ms", "60000", "--json"))
 
         assert received["result"]["status"] == "ok"
-        assert counts(port) == {"sent": 1, "tasks": 1}
+        assert counts(url) == {"sent": 1, "tasks": 1}
         assert a2a(hub, "messages", sent).count("step 1") == 1
         assert a2a(hub, "artifacts", sent).count("echo: ") == 1
         assert carrier_of(hub).pid != killed.pid

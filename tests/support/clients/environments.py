@@ -48,9 +48,10 @@ def package_files() -> list[Path]:
 
 def has_node() -> bool:
     """Whether there are npm and a node that the SDKs run on."""
-    if shutil.which("node") is None or shutil.which("npm") is None:
+    node = shutil.which("node")
+    if node is None or shutil.which("npm") is None:
         return False
-    version = subprocess.run(["node", "--version"], capture_output=True, text=True, check=True).stdout
+    version = subprocess.run([node, "--version"], capture_output=True, text=True, check=True).stdout
     return int(version.lstrip("v").partition(".")[0]) >= OLDEST_NODE
 
 

@@ -19,6 +19,6 @@ OFTEN = {**WORK, "late": 12, "die": 15, "question": 20, "artifact": 12, "conflic
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     """Run a load without faults, in which no task is compacted; return its history and its rows."""
     folder = tmp_path_factory.mktemp("hub")
-    with opened(Stage(database="sqlite", folder=folder, history=History(0), options=("--only", "web"))) as stage:
+    with opened(Stage(database="sqlite", folder=folder, history=History(0), services="web")) as stage:
         history = run_load(stage, 7, 1300, {}, mix=Mix(compacts=False, work=OFTEN))
         yield history, rows.of_stage(stage)

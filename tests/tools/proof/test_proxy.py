@@ -8,7 +8,8 @@ import threading
 
 import pytest
 
-from tests.support.hub import free_port, wait_until
+from tests.support.hub import wait_until
+from tests.support.ports import CLOSED
 from tests.support.raw_client import RawClient
 from tools.proof.history import History
 from tools.proof.proxy import CUTS, KINDS, Proxy, proxied
@@ -92,7 +93,7 @@ def test_the_seed_and_the_request_id_decide_the_fate_of_each_try():
 
 
 def test_a_hub_that_is_away_is_a_cut():
-    with proxied(("127.0.0.1", free_port()), History(1), {}) as proxy:
+    with proxied(("127.0.0.1", CLOSED), History(1), {}) as proxy:
         assert call(proxy, "one") is None
 
 

@@ -7,12 +7,10 @@ from tools.proof.stage import Stage, opened
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
-ONLY_WEB = ("--only", "web")
-
 
 @pytest.mark.parametrize("how", ["restart_hub", "kill_hub"])
 def test_a_hub_is_restarted_at_its_url(tmp_path, how):
-    with opened(Stage(database="sqlite", folder=tmp_path, history=History(1), options=ONLY_WEB, workers=1)) as stage:
+    with opened(Stage(database="sqlite", folder=tmp_path, history=History(1), services="web", workers=1)) as stage:
         first = stage.hub
         if how == "kill_hub":
             stage.kill_hub()

@@ -27,7 +27,7 @@ REQUESTS = ("send", "lease", "drain")
 def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     """Run all three in turns, so that each run has the same load beside it. Return the best run of each."""
     single, raw, batched = [], [], []
-    with served(folder, database_url=url, workers=options.workers) as hub:
+    with served(folder, services="all", migrates=True, database_url=url, workers=options.workers) as hub:
         agents, others = pairs(hub, options.clients), pairs(hub, options.clients)
         jobs = [(hub.url, pair, options.batch) for pair in others]
         for _ in range(options.runs):

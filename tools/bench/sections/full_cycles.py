@@ -19,7 +19,7 @@ SPENDERS = ("web", "database", "clients")
 
 
 def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
-    with served(folder, database_url=url, workers=options.workers) as hub:
+    with served(folder, services="all", migrates=True, database_url=url, workers=options.workers) as hub:
         agents = pairs(hub, options.clients)
         figures = _at_once(hub, url, agents, options)
         parts = apart(shares.of_requests, url, agents[0])

@@ -58,7 +58,7 @@ class Filled:
 def _filled(url: str, folder: Path, size: int, options: argparse.Namespace) -> Iterator[Filled]:
     """Yield a hub with so many tasks in its tables."""
     folder.mkdir(mode=0o700)
-    with served(folder, "--only", "web", database_url=url, workers=options.workers) as hub:
+    with served(folder, migrates=True, database_url=url, workers=options.workers) as hub:
         others, measured = pairs(hub, CROWD), pairs(hub, options.clients)
         filled = Filled(hub=hub, others=_keys(url, others), measured=measured, own=_keys(url, measured))
         _fill(filled, size)

@@ -15,7 +15,7 @@ from tools.bench.sections.section import Figures, Section
 
 
 def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
-    with served(folder, database_url=url, workers=options.workers) as hub:
+    with served(folder, services="all", migrates=True, database_url=url, workers=options.workers) as hub:
         (pair,) = pairs(hub, 1)
         with Hub(hub.url, pair.sender.key) as sender:
             task_id = str(sender.send(pair.worker.display, "one of many").id)

@@ -21,6 +21,7 @@ import psycopg
 
 from tests.load.cast import Pair, pairs
 from tests.support.hub import ROOT, served
+from tests.support.ports import lasting_port
 from tests.support.raw_client import RawClient
 from tools.bench import crowd, crowd_sqlite
 from tools.bench.markdown import DATABASES, lines, number, table
@@ -39,7 +40,13 @@ def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     """Fill a hub of the version before, migrate its database beside its cycles, and go on with that version."""
     code = checked_out(folder / "before", options.before)
     with served(
-        folder, "--only", "web", database_url=url, workers=options.workers, code=code, SECRET_KEY=SECRET
+        folder,
+        migrates=True,
+        database_url=url,
+        port=lasting_port(),  # the version before may not choose one
+        workers=options.workers,
+        code=code,
+        SECRET_KEY=SECRET,
     ) as hub:
         keys = _fill(url, pairs(hub, CROWD), options.rows)
         (pair,) = pairs(hub, 1)

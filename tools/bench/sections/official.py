@@ -44,7 +44,9 @@ def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
 def _blocking(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     """Run all kinds in turns, so that each run has the same load beside it. Return the best run of each."""
     with ExitStack() as kept:
-        hub = kept.enter_context(served(folder, database_url=url, workers=options.workers))
+        hub = kept.enter_context(
+            served(folder, services="all", migrates=True, database_url=url, workers=options.workers)
+        )
         measures = _of_hub(hub, url, options, kept)
         for name, server in kept.enter_context(sdk_server.both(folder)).items():
             measures[name] = _of_sdk(server, url, options)
@@ -103,7 +105,7 @@ def _streams(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     Short requests are measured before them and beside them.
     """
     threads = 2 * options.streams * 8 // 7 + 64
-    with served(folder, database_url=url, workers=1, WEB_THREADS=str(threads)) as hub:
+    with served(folder, services="all", migrates=True, database_url=url, workers=1, WEB_THREADS=str(threads)) as hub:
         (short,), streamed = pairs(hub, 1), team(hub, options.streams)
         keys = [sender.key for sender in streamed.senders]
         figures: Figures = {"each": options.streams, "threads": threads}

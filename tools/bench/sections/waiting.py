@@ -32,7 +32,14 @@ FEW_THREADS = 64
 def measure(url: str, folder: Path, options: argparse.Namespace) -> Figures:
     waiters.admit_many_files()
     figures: Figures = {}
-    with served(folder, database_url=url, workers=options.workers, A2A_LONGEST_WAIT_MS=str(WAIT_MS)) as hub:
+    with served(
+        folder,
+        services="all",
+        migrates=True,
+        database_url=url,
+        workers=options.workers,
+        A2A_LONGEST_WAIT_MS=str(WAIT_MS),
+    ) as hub:
         figures["idle"] = sends(hub, pairs(hub, WORKERS), options.sends)
         agents, flow = pairs(hub, WORKERS), pairs(hub, FLOWING)
         with ThreadPoolExecutor(1) as beside:
@@ -88,7 +95,15 @@ def _beside_waiters(
     url: str, folder: Path, options: argparse.Namespace, count: int, threads: int, *, is_watched: bool
 ) -> Figures:
     """Measure short requests of one web process without and with waiters, and the cost of watched waiters."""
-    with served(folder, database_url=url, workers=1, WEB_THREADS=str(threads), A2A_LONGEST_WAIT_MS=str(WAIT_MS)) as hub:
+    with served(
+        folder,
+        services="all",
+        migrates=True,
+        database_url=url,
+        workers=1,
+        WEB_THREADS=str(threads),
+        A2A_LONGEST_WAIT_MS=str(WAIT_MS),
+    ) as hub:
         (pair,) = pairs(hub, 1)
         keys = [party.key for party in parties(hub, count)]
         figures: Figures = {"waiters": count, "before": short_requests(hub, pair, options.flow, options.seconds)}

@@ -111,7 +111,7 @@ def _settle(stage: Stage, tree: dict[str, list[psutil.Process]]) -> None:
 
 def _is_served(stage: Stage, role: str) -> bool:
     """Whether the stage's hub runs the role: `serve --only web` runs the web server alone."""
-    return "--only" not in stage.options or role in (SUPERVISOR, "web server", WORKER)
+    return stage.services == "all" or role in (SUPERVISOR, "web server", WORKER)
 
 
 def _kill(processes: Sequence[psutil.Process]) -> None:

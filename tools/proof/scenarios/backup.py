@@ -70,7 +70,7 @@ def _stage(database: str, folder: Path, server: servers.Server | None) -> Stage:
         history=History(0),
         database_url=server.url if server else "",
         postgresql=server,
-        options=("--only", "web"),
+        services="web",
     )
 
 

@@ -61,7 +61,7 @@ def _stage(folder: Path, pair: servers.Pair) -> Stage:
         history=History(0),
         database_url=pair.url,
         postgresql=pair,
-        options=("--only", "web"),
+        services="web",
     )
 
 

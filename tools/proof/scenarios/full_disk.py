@@ -88,7 +88,7 @@ def _stage(database: str, folder: Path, stack: contextlib.ExitStack) -> tuple[St
         history=History(0),
         database_url=server.url if server else f"sqlite:///{disk / 'hub.sqlite3'}",
         postgresql=server,
-        options=("--only", "web"),
+        services="web",
     )
     return stage, disk
 

@@ -7,7 +7,7 @@ import pytest
 
 from a2a_hub_client.cli import checks
 from tests.support import factories
-from tests.support.hub import free_port
+from tests.support.ports import CLOSED
 
 pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
@@ -27,7 +27,7 @@ def test_a_healthy_way_has_no_bad_check(a2a, bob):
 
 def test_each_broken_part_says_what_to_do(a2a, bob, tmp_path):
     (tmp_path / "key").write_text("a2a_wrong")
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{CLOSED}"
 
     unnamed = a2a("doctor")
     unreached = a2a("doctor", "--url", url, by=bob)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.support.hub import free_port
+from tests.support.ports import CLOSED
 
 pytestmark = [pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
@@ -16,7 +16,7 @@ def test_a_refusal_is_one_line_on_stderr_and_exits_with_1(a2a, bob):
 
 
 def test_an_unreachable_hub_is_named_by_its_url(a2a, alice):
-    url = f"http://127.0.0.1:{free_port()}"
+    url = f"http://127.0.0.1:{CLOSED}"
 
     refused = a2a("whoami", "--url", url, by=alice)
 

@@ -10,7 +10,8 @@ import pytest
 
 from mailbox.words import ed25519
 from tests.support.bridges import WAIT, host, pong, stand_in
-from tests.support.hub import PATIENCE, free_port
+from tests.support.hub import PATIENCE
+from tests.support.ports import CLOSED
 from tests.support.signing import Signer
 
 __all__ = ["host", "stand_in"]
@@ -110,7 +111,7 @@ def test_a_hub_that_dies_in_a_wait_fails_that_request(host, stand_in):
 
 
 def test_an_absent_hub_fails_each_request_and_not_the_bridge(host):
-    bridge = host(f"http://127.0.0.1:{free_port()}")
+    bridge = host(f"http://127.0.0.1:{CLOSED}")
 
     for number in (1, 2):
         bridge.send("ping", number)
@@ -157,7 +158,7 @@ def test_a_line_that_is_no_message_is_refused_and_the_next_one_passed_on(host, s
 
 def test_a_batch_is_passed_on_and_an_absent_hub_fails_each_of_its_requests(host, a2a, bob):
     batch = json.dumps([{"jsonrpc": "2.0", "id": one, "method": "ping"} for one in (1, "2")]).encode()
-    bridge, lonely = host(a2a.url, a2a.key(bob)), host(f"http://127.0.0.1:{free_port()}")
+    bridge, lonely = host(a2a.url, a2a.key(bob)), host(f"http://127.0.0.1:{CLOSED}")
 
     bridge.write(batch)
     lonely.write(batch)

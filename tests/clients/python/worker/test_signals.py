@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import timedelta
+from urllib.parse import urlsplit
 
 import httpx
 import psutil
@@ -17,7 +18,8 @@ from mailbox.verbs.repairs.repair import DuplicateRisk
 from tests.support import factories
 from tests.support.cast import olga
 from tests.support.databases import url_of_the_tests_database
-from tests.support.hub import free_port, has_ended, served, wait_until
+from tests.support.hub import has_ended, served, wait_until
+from tests.support.ports import lasting_port
 from tests.support.workers import await_lease, await_message, lease_of, messages_of, result_of, text_of
 
 pytestmark = pytest.mark.one_database
@@ -25,7 +27,6 @@ pytestmark = pytest.mark.one_database
 __all__ = ["olga"]
 
 SLEEPER = ("sh", "-c", "sleep 60 & echo $$ $!; wait")
-WEB = ("--only", "web", "--no-migrate")
 ATTEMPT = ("sh", "-c", "echo $A2A_ATTEMPT")
 
 
@@ -85,16 +86,16 @@ def test_a_program_whose_lease_ended_is_stopped_and_posts_nothing(desk, alice, b
 
 def test_a_result_survives_a_restart_of_the_hub(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
-    url, port = url_of_the_tests_database(), free_port()
+    url = url_of_the_tests_database()
     gate = tmp_path / "gate"
-    with served(tmp_path / "hub", *WEB, database_url=url, port=port) as hub:
+    with served(tmp_path / "hub", database_url=url) as hub:
         desk.url = hub.url
         with desk.process(*gated(gate), options=("--once",)) as worker:
             await_message(task)
             hub.stop()
             gate.touch()
             wait_until(lambda: "trying again" in worker.printed)
-            with served(tmp_path / "hub", *WEB, database_url=url, port=port):
+            with served(tmp_path / "hub", database_url=url, port=urlsplit(hub.url).port or 0):
                 assert worker.code() == 0
 
     assert text_of(result_of(task)) == "done"
@@ -103,11 +104,11 @@ def test_a_result_survives_a_restart_of_the_hub(desk, alice, bob, tmp_path):
 
 def test_a_worker_waits_for_a_hub_that_has_not_started_yet(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
-    port = free_port()
+    port = lasting_port()
     desk.url = f"http://127.0.0.1:{port}"
     with desk.process("cat", options=("--once",)) as worker:
         wait_until(lambda: "Cannot lease a task now" in worker.printed)
-        with served(tmp_path / "hub", *WEB, database_url=url_of_the_tests_database(), port=port):
+        with served(tmp_path / "hub", database_url=url_of_the_tests_database(), port=port):
             assert worker.code() == 0
 
     assert result_of(task).status == "ok"
@@ -158,7 +159,7 @@ def test_a_second_ctrl_c_stops_at_once_and_still_releases(desk, alice, bob):
 
 def test_a_worker_that_cannot_reach_the_hub_logs_the_lease_it_left(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
-    with served(tmp_path / "hub", *WEB, database_url=url_of_the_tests_database()) as hub:
+    with served(tmp_path / "hub", database_url=url_of_the_tests_database()) as hub:
         desk.url = hub.url
         with desk.process(*SLEEPER) as worker:
             processes = processes_of(task)

@@ -1,10 +1,12 @@
-"""An agent on the official Python SDK 1.x that echoes each message: python server_1.py PORT DATABASE_URL.
+"""An agent on the official Python SDK 1.x that echoes each message: python server_1.py DATABASE_URL.
 
-Tasks are kept in the database, or in memory if DATABASE_URL is "". JSON-RPC is served at /a2a, by one process.
+Tasks are kept in the database, or in memory if DATABASE_URL is "". JSON-RPC is served at /a2a, by one
+process, on a port that the system chooses and the program prints.
 """
 
 from __future__ import annotations
 
+import socket
 import sqlite3
 import sys
 from collections.abc import AsyncIterator
@@ -58,7 +60,10 @@ def task_store(database: str) -> TaskStore:
 
 
 def main() -> None:
-    port, database = sys.argv[1:]
+    (database,) = sys.argv[1:]
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    print(port, flush=True)  # noqa: T201
     card = types.AgentCard(
         name="Echo",
         description="Repeats each message",
@@ -81,7 +86,7 @@ def main() -> None:
 
     handler = DefaultRequestHandler(agent_executor=Echo(), task_store=store, agent_card=card)
     served = Starlette(routes=create_jsonrpc_routes(handler, "/a2a"), lifespan=life)
-    uvicorn.run(served, host="127.0.0.1", port=int(port), log_level="warning", access_log=False)
+    uvicorn.Server(uvicorn.Config(served, log_level="warning", access_log=False)).run(sockets=[listener])
 
 
 if __name__ == "__main__":

@@ -71,7 +71,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
     var: Path = tmp_path_factory.mktemp("mcp")
     with (
         migrated_database() as url,
-        served(var, "--only", "web", database_url=url, A2A_KEEPALIVE_MS="100") as hub,
+        served(var, migrates=True, database_url=url, A2A_KEEPALIVE_MS="100") as hub,
         (var / "bridges.log").open("w") as log,
     ):
         made = McpStage(hub, {"operator": operator_key(hub)}, log)
