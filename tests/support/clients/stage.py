@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import httpx
+from pytest_django import DjangoDbBlocker
 
-from tests.load.cast import operator_of
+from agentcards import profiles
+from mailbox.gate.callers import Caller
+from mailbox.verbs.agents import openness
+from tests.support import factories
 from tests.support.clients.player import Player, playing
 from tests.support.clients.talk import Client, Talk, talking
-from tests.support.hub import PATIENCE, ROOT, Hub, served
+from tests.support.hub import PATIENCE, Hub, served
+from tests.support.own_rows import database_at
 
 PERFORMER, DOORMAN, PURIST = "bob", "dora", "petra"  # dora is open to callers without a key, petra takes text alone
 SENDERS = ("alice", "carol")
@@ -55,34 +57,28 @@ class Stage:
 
 
 @contextlib.contextmanager
-def staged(var: Path, database_url: str) -> Iterator[Stage]:
+def staged(var: Path, database_url: str, blocker: DjangoDbBlocker) -> Iterator[Stage]:
     """Serve a hub with its cast until the block ends."""
+    with database_at(database_url, blocker):
+        keys = _cast()
     with ExitStack() as kept:
         hub = kept.enter_context(
             served(
                 var,
+                services="web,carrier",
                 database_url=database_url,
                 A2A_OUTBOUND_ALLOW="127.0.0.1",
                 A2A_ANONYMOUS_RATE_LIMIT_PER_MIN="100000",
             )
         )
-        with operator_of(hub) as operator:
-            cast = (*SENDERS, PERFORMER, DOORMAN, PURIST)
-            keys = {name: operator.add_agent(f"{name}@local").api_key for name in cast}
-            for name in SENDERS:
-                operator.grant(name, "a2a.send.*")
-            for name in (PERFORMER, DOORMAN):
-                operator.grant(name, "a2a.respond.*")
-        manage(hub, "agents", "open", DOORMAN)
-        manage(hub, "profile", PURIST, "--input-modes", "text/plain")
         players = {name: kept.enter_context(playing(hub.url, keys[name])) for name in (PERFORMER, DOORMAN)}
         yield Stage(hub=hub, keys=keys, players=players, kept=kept)
 
 
-def manage(hub: Hub, *words: str) -> str:
-    """Run `manage.py a2a` beside the hub; return what it prints."""
-    own = {"A2A_VAR": str(hub.log.parent), "DATABASE_URL": hub.database_url, "PUBLIC_URL": hub.url}
-    command = [sys.executable, "manage.py", "a2a", *words]
-    ran = subprocess.run(command, cwd=ROOT, env=os.environ | own, capture_output=True, text=True, check=False)
-    assert ran.returncode == 0, ran.stderr
-    return ran.stdout
+def _cast() -> dict[str, str]:
+    """Make the agents with their grants; return their keys."""
+    grants = {name: ["a2a.send.*"] for name in SENDERS} | {name: ["a2a.respond.*"] for name in (PERFORMER, DOORMAN)}
+    cast = {name: factories.agent(name, *grants.get(name, ())) for name in (*SENDERS, PERFORMER, DOORMAN, PURIST)}
+    openness.open_to_anyone(Caller.command_line(), factories.row_of(cast[DOORMAN]), reason="")
+    profiles.update_profile(Caller.command_line(), factories.row_of(cast[PURIST]), {"input_modes": ["text/plain"]})
+    return {name: factories.key_of(agent) for name, agent in cast.items()}

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
+from pytest_django import DjangoDbBlocker
 
 from tests.support.clients.stage import Stage, staged
 from tests.support.clients.talk import Client, Talk
@@ -12,9 +13,13 @@ from tests.support.receiver import Receiver, receiver
 
 @pytest.fixture(scope="session")
 def stage(
-    official_clients: None, tmp_path_factory: pytest.TempPathFactory, migrated_database: Databases
+    official_clients: None,
+    tmp_path_factory: pytest.TempPathFactory,
+    migrated_database: Databases,
+    django_db_blocker: DjangoDbBlocker,
 ) -> Iterator[Stage]:
-    with migrated_database() as database_url, staged(tmp_path_factory.mktemp("stage"), database_url) as made:
+    var = tmp_path_factory.mktemp("stage")
+    with migrated_database() as database_url, staged(var, database_url, django_db_blocker) as made:
         yield made
 
 
