@@ -6,7 +6,7 @@ import re
 import shlex
 from argparse import ArgumentParser, _SubParsersAction
 from collections.abc import Iterator
-from pathlib import Path
+from functools import cache
 from typing import Any
 
 import pytest
@@ -14,26 +14,30 @@ import typer
 from django.core.management import CommandError, load_command_class
 
 from a2a_hub_client.cli.app import app
-from tests.support import pages
-from tests.support.hub import ROOT
+from tools.lint.project import Project
 
 pytestmark = pytest.mark.one_database
 
 SHOWN = re.compile(r"(?<!manage\.py )\ba2a ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?")
 CODE = re.compile(r"^```(?:sh|text)\n(.*?)^```|`([^`\n]+)`|<code>(.*?)</code>", re.MULTILINE | re.DOTALL)
 OTHERS = ("CHANGELOG.md", "cli.md")  # the first names earlier commands, and the second is written from the commands
-PAGES = [page for page in pages.all_pages() if page.name not in OTHERS]
+PAGES = [page for page in Project().pages if not page.path.endswith(OTHERS)]
 BLOCK = re.compile(r"^```(?:sh|text|)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAMED = re.compile(r"(?:[A-Z_0-9]+=\S* )*(?:python |\.venv/bin/python )?(manage\.py )?a2a ([^|)\n&;#>]*)")
 BEGINS = rf"(?:^|\$\(|[|{{] |&& ){NAMED.pattern}"
-FILES = [*PAGES, *sorted((ROOT / "templates").rglob("*.html"))]
+FILES = [*PAGES, *Project().templates]
 
 
+@cache
+def root() -> Any:
+    return typer.main.get_command(app)
+
+
+@cache
 def commands() -> set[str]:
     """Return the commands, and for each group of commands its name alone, too."""
-    root: Any = typer.main.get_command(app)
-    with typer.Context(root, info_name="a2a") as context:
-        found = {name: root.get_command(context, name) for name in root.list_commands(context)}
+    with typer.Context(root(), info_name="a2a") as context:
+        found = {name: root().get_command(context, name) for name in root().list_commands(context)}
     inner = {f"{name} {word}" for name, one in found.items() for word in getattr(one, "commands", {})}
     return {*found, *inner}
 
@@ -61,15 +65,20 @@ def refusal(program: str, words: list[str]) -> str:
     """Return why the program does not understand the words; "" if it does. Nothing is run, and no value is checked."""
     try:
         if program:
-            untyped(load_command_class("mailbox", "a2a").create_parser("manage.py", "a2a")).parse_args(words)
+            operators_parser().parse_args(words)
             return ""
-        return understood(typer.main.get_command(app), "a2a", words)
+        return understood(root(), "a2a", words)
     except CommandError as error:
         return str(error)
     except SystemExit:
         return ""  # after the text of --help
     except Exception as error:  # noqa: BLE001 (typer keeps the class of its errors to itself)
         return str(error) or type(error).__name__
+
+
+@cache
+def operators_parser() -> ArgumentParser:
+    return untyped(load_command_class("mailbox", "a2a").create_parser("manage.py", "a2a"))
 
 
 def untyped(parser: ArgumentParser) -> ArgumentParser:
@@ -89,17 +98,16 @@ def understood(command: Any, name: str, words: list[str]) -> str:
     return f"unexpected: {left}" if left else ""
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: str(file.relative_to(ROOT)))
-def test_every_command_that_is_shown_exists(file: Path) -> None:
-    assert [command for command in shown(file.read_text()) if command not in commands()] == []
+def test_every_command_that_is_shown_exists() -> None:
+    assert [(file.path, name) for file in FILES for name in shown(file.text) if name not in commands()] == []
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_command_of_a_page_is_understood(page: Path) -> None:
+def test_every_command_of_a_page_is_understood() -> None:
     """A command in a sentence may leave out what it needs."""
     refused = [
-        (words, reason)
-        for program, words, is_whole in given(page.read_text())
+        (page.path, words, reason)
+        for page in PAGES
+        for program, words, is_whole in given(page.text)
         if (reason := refusal(program, words))
         and (is_whole or not re.search("are required:|requires an argument", reason))
     ]

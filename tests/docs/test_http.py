@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import pytest
-from django.urls import URLResolver, get_resolver, resolve
+from django.urls import Resolver404, URLResolver, get_resolver, resolve
 
 from mailbox.database.outages import Outage
 from tests.support import factories, pages
@@ -42,9 +42,15 @@ def test_the_route_tables_list_what_is_served() -> None:
     assert listed_routes() - {("GET", "/admin/")} == set(served_routes(get_resolver().url_patterns))
 
 
-@pytest.mark.parametrize("path", sorted({path for _, path in listed_routes()}))
-def test_a_listed_route_leads_to_a_view(path: str) -> None:
-    resolve(path.replace("<>", SAMPLE_ID))
+def test_each_listed_route_leads_to_a_view() -> None:
+    dead = []
+    for path in sorted({path for _, path in listed_routes()}):
+        try:
+            resolve(path.replace("<>", SAMPLE_ID))
+        except Resolver404:
+            dead.append(path)
+
+    assert dead == []
 
 
 @pytest.mark.django_db

@@ -9,12 +9,13 @@ import subprocess
 import pytest
 
 from tests.support import factories, pages
+from tools.lint.pages import section
 
 pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
 
 
 def test_the_example_rotates_a_key(served_hub):
-    rolling = pages.section(pages.page("docs/operate/keys.md"), "Roll a key without a gap")
+    rolling = section(pages.page("docs/operate/keys.md"), "Roll a key without a gap")
     (language, commands), *_ = pages.BLOCK.findall(rolling)
     assert language == "sh"
     key = factories.key_of(factories.agent("carol"))

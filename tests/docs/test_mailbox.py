@@ -17,6 +17,7 @@ from mailbox.words.envelopes import DISPLAY_MAX_LENGTH, KEY_MAX_LENGTH, MAX_DEAD
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.push import URL_MAX_LENGTH
 from tests.support import factories, pages
+from tools.lint.pages import section
 
 PAGE = pages.page("docs/protocols/mailbox.md")
 
@@ -49,7 +50,7 @@ def test_the_messages_of_a_401_are_the_hubs(client: Client, headers: dict[str, s
 
 @pytest.mark.one_database
 def test_each_request_of_the_socket_has_a_route() -> None:
-    routes = re.findall(r"^\| `\w+` \| `(GET|POST) (/\S+)` \|$", pages.section(PAGE, "Instead of IPC"), re.MULTILINE)
+    routes = re.findall(r"^\| `\w+` \| `(GET|POST) (/\S+)` \|$", section(PAGE, "Instead of IPC"), re.MULTILINE)
 
     assert len(routes) == 10
     assert all(hasattr(resolve(path).func.view_class, method.lower()) for method, path in routes)  # type: ignore[attr-defined]

@@ -43,9 +43,9 @@ def test_the_menu_has_each_page_once() -> None:
         ("[below](#two-agents)", "[below](#two-agents)"),
         ("[elsewhere](https://a2a.example/x.md)", "[elsewhere](https://a2a.example/x.md)"),
         ("[alerts](../../deploy/prometheus/alerts.yml)", "alerts (`deploy/prometheus/alerts.yml`)"),
-        ("[`test_it`](../../tests/test_names.py)", "`test_it`"),
+        ("[`test_it`](../../tests/test_tour.py)", "`test_it`"),
         ("![all](../assets/all.png)", "![all](../assets/all.png)"),
-        ("```py\nx[0](../../tests/test_names.py)\n```", "```py\nx[0](../../tests/test_names.py)\n```"),
+        ("```py\nx[0](../../tests/test_tour.py)\n```", "```py\nx[0](../../tests/test_tour.py)\n```"),
         ("```js worker.mjs\n1\n```", '```js title="worker.mjs"\n1\n```'),
         (
             "```mermaid\na --> b\n```",

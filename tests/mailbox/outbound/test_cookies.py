@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from uuid import uuid4
@@ -16,12 +15,10 @@ from mailbox.models import PushDelivery
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import ExternalServiceError
-from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
 COOKIES = ["planted=1; Path=/", *(f"c{number}=x; Path=/; Max-Age=99999" for number in range(50))]
-PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
 
 
 @pytest.fixture
@@ -70,16 +67,3 @@ def test_no_call_takes_or_sends_a_cookie(hostile):
 
     assert len(seen) == 6
     assert [headers for headers in seen if "Cookie" in headers] == []
-
-
-def test_the_hub_has_one_outbound_client_beside_that_of_each_call_to_a_provider():
-    made = [
-        str(path.relative_to(ROOT))
-        for package in PRODUCT
-        for path in (ROOT / package).rglob("*.py")
-        if re.search(
-            r"httpx\.(Client|AsyncClient|get|post|stream|request)\(|urlopen\(|requests\.(get|post)", path.read_text()
-        )
-    ]
-
-    assert sorted(made) == ["dashboard/oidc/provider.py", "mailbox/outbound/exchange.py"]
