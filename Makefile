@@ -45,14 +45,14 @@ test: lint ## Run all checks, and the tests of each change on both databases: te
 	$(suite) gate
 
 .PHONY: lint
-lint: .venv/dev.stamp ## Check format, style, types, imports, settings and migrations
+lint: .venv/dev.stamp ## Check format, style, house rules, pages, types, imports, settings and migrations
 	$(python) -m ruff format --check .
 	$(python) -m ruff check .
+	$(python) -m tools.lint
 	$(python) -m mypy .
 	$(python) -m mypy --python-version 3.10 clients/python/src
 	.venv/bin/lint-imports
-	$(python) manage.py check --fail-level WARNING
-	$(python) manage.py makemigrations --check --dry-run
+	$(python) -m tools.django_checks
 
 suite := $(python) -m tools.suite
 

@@ -23,7 +23,7 @@ CARELESS_SQL = re.compile(
 
 
 def modules_are_short(project: Project) -> Iterator[Fault]:
-    for module in project.modules(*PRODUCT, *TESTS):
+    for module in [*project.modules(*PRODUCT, *TESTS), *project.scripts]:
         if len(module.lines) > MOST_LINES:
             yield module.fault(MOST_LINES + 1, f"a module has at most {MOST_LINES} lines")
 

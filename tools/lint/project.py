@@ -141,6 +141,12 @@ class Project:
         return [*(self.file(path.relative_to(self.root).as_posix()) for path in found), *self.files("docs", ".md")]
 
     @cached_property
+    def scripts(self) -> list[File]:
+        """The modules of the JavaScript client that people write."""
+        found = (file for suffix in (".ts", ".mjs") for file in self.files("clients/javascript", suffix))
+        return [file for file in found if file.path != "clients/javascript/src/openapi.ts"]
+
+    @cached_property
     def templates(self) -> list[File]:
         return self.files("templates", ".html")
 

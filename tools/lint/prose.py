@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from tools.lint.project import CLIENT, PRODUCT, TESTS, Definition, Fault, File, Project
+from tools.lint.project import CLIENT, PRODUCT, TESTS, Fault, File, Project
 
 MOST_WORDS = 25
 SHORT = 2 * MOST_WORDS  # characters: too few for so many words
@@ -60,6 +60,7 @@ _SUSPECT = re.compile(
     r"|none\s+of|be\s+it|one\s+(?:that|who|whose|which))\b",
     re.IGNORECASE,
 )
+_SCRIPT_COMMENT = re.compile(r"/\*\*(.*?)\*/|(?:^|(?<=\s))(//[^\n]*(?:\n *//[^\n]*)*)", re.DOTALL | re.MULTILINE)
 # A string, or a comment: the first that begins at a place is what the text there means.
 _TOKEN = re.compile(
     r'"""(?:[^"\\]|\\.|"(?!""))*"""|"(?:[^"\\\n]|\\.)*"'
@@ -83,6 +84,8 @@ def prose_keeps_the_rule(project: Project) -> Iterator[Fault]:
         yield from _faults_of(page, of_markdown(page))
     for module in project.python(*PRODUCT, *TESTS, "docs"):
         yield from _faults_of(module, of_python(module))
+    for script in project.scripts:
+        yield from _faults_of(script, of_script(script))
     for module in project.modules(*WITH_MESSAGES):
         yield from _faults_of(module, messages(module))
 
@@ -104,7 +107,8 @@ def of_python(module: File) -> Iterator[Passage]:
 
 def messages(module: File) -> Iterator[Passage]:
     """Yield each literal that reads as a sentence: error messages, hints and help. A placeholder counts as a word."""
-    documented = {id(node.body[0].value) for node in module.definitions if _begins_with_an_expression(node)}
+    begins = [node.body[0] for node in module.definitions if node.body]
+    documented = {id(statement.value) for statement in begins if isinstance(statement, ast.Expr)}
     formatted = module.nodes(ast.JoinedStr)
     within = {id(part) for node in formatted for part in node.values}
     for node in [*module.nodes(ast.Constant), *formatted]:
@@ -112,6 +116,13 @@ def messages(module: File) -> Iterator[Passage]:
             text = _literal(node)
             if text.count(" ") >= 4 and not _SQL.search(text):
                 yield Passage(node.lineno, text)
+
+
+def of_script(script: File) -> Iterator[Passage]:
+    """Yield each comment of a module of TypeScript or JavaScript."""
+    for found in _SCRIPT_COMMENT.finditer(script.text):
+        text = re.sub(r"(?m)^ *(\*|//) ?", "", found[1] or found[2]).strip()
+        yield Passage(script.text.count("\n", 0, found.start()) + 1, text)
 
 
 def of_markdown(page: File) -> Iterator[Passage]:
@@ -166,10 +177,6 @@ def _literal(node: ast.AST) -> str:
             return "".join(_literal(value) or "VALUE" for value in values)
         case _:
             return ""
-
-
-def _begins_with_an_expression(node: Definition) -> bool:
-    return bool(node.body) and isinstance(node.body[0], ast.Expr)
 
 
 def _comments(module: File) -> Iterator[Passage]:

@@ -78,7 +78,7 @@ def each_kind_has_the_constructor_of_its_name(project: Project) -> Iterator[Faul
     for module in project.modules(ENTRIES):
         for function in module.tree.body:
             if isinstance(function, ast.FunctionDef):
-                made[function.name] = {node.attr for node in ast.walk(function) if _is_kind(node)}
+                made[function.name] = {*_kinds_in(function)}
                 if made[function.name] != wanted.get(function.name):
                     yield module.fault(function.lineno, f"{function.name} makes rows of {made[function.name]}")
     for name in wanted.keys() - made.keys():
@@ -143,5 +143,7 @@ def _kinds(project: Project) -> dict[str, str]:
     return dict(re.findall(r'^    ([A-Z_]+) = "(\w+)"$', project.text(KINDS), re.MULTILINE))
 
 
-def _is_kind(node: ast.AST) -> bool:
-    return isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Kind"
+def _kinds_in(function: ast.FunctionDef) -> Iterator[str]:
+    for node in ast.walk(function):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Kind":
+            yield node.attr

@@ -27,7 +27,7 @@ def style_sheets_and_scripts_keep_their_size_limit(project: Project) -> Iterator
     files = [file for suffix in (".css", ".js") for file in project.files(STATIC, suffix)]
     size = sum(len(gzip.compress(file.text.encode())) for file in files) + len(gzip.compress(_htmx()))
     if size > LARGEST:
-        yield Fault(STATIC, 1, f"the compressed style sheets and scripts have {size} bytes, at most {LARGEST}")
+        yield Fault(STATIC, 1, f"style sheets and scripts have more than {LARGEST} bytes, compressed")
 
 
 def each_line_of_a_style_sheet_holds_one_declaration(project: Project) -> Iterator[Fault]:

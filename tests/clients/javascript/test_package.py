@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -14,14 +12,11 @@ from django.core.management import call_command
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.transport import TRANSPORT_STATUS
 from tests.clients.javascript.conftest import run
-from tests.support import prose
-from tests.support.clients.environments import PACKAGE, package_files
+from tests.support.clients.environments import PACKAGE
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 GENERATED = PACKAGE / "src" / "openapi.ts"
-MODULES = [path for path in package_files() if path.suffix in {".ts", ".mjs"} and path != GENERATED]
-COMMENT = re.compile(r"/\*\*(.*?)\*/|(?:^|(?<=\s))(//[^\n]*(?:\n *//[^\n]*)*)", re.DOTALL | re.MULTILINE)
 TOOLS = {"@types/node", "openapi-typescript", "prettier", "typescript"}
 
 
@@ -73,23 +68,3 @@ def test_the_pinned_tools_name_no_registry():
 
     assert {path.removeprefix("node_modules/") for path in pinned} >= TOOLS
     assert [path for path, entry in pinned.items() if "resolved" in entry or "integrity" not in entry] == []
-
-
-def test_the_comments_keep_the_rule_of_prose():
-    passages = [passage for path in MODULES for passage in comments(path)]
-
-    assert len(passages) > 100
-    assert [str(fault) for passage in passages for fault in prose.faults(passage)] == []
-
-
-def comments(path: Path) -> Iterator[prose.Passage]:
-    """Yield the comments of a module of TypeScript or JavaScript."""
-    for found in COMMENT.finditer(path.read_text()):
-        block, line = found.groups()
-        text = re.sub(r"(?m)^ *(\*|//) ?", "", block or line).strip()
-        yield prose.Passage(f"{path.name}: {text[:40]}", text)
-
-
-def test_modules_have_fewer_than_300_lines():
-    assert len(MODULES) > 20
-    assert [path.name for path in MODULES if len(path.read_text().splitlines()) >= 300] == []

@@ -6,7 +6,8 @@ from collections import Counter
 
 import pytest
 
-from tests.support import prose
+from tools.lint import prose
+from tools.lint.project import File
 from tools.proof import report
 from tools.proof.controls import CONTROLS
 from tools.proof.evidence import Violation
@@ -77,7 +78,7 @@ def test_a_control_that_reports_nothing_fails_the_proof():
 
 
 def test_the_page_is_plain_english(tmp_path):
-    page = tmp_path / "reliability.md"
-    page.write_text(report.page(proof()))
+    (tmp_path / "reliability.md").write_text(report.page(proof()))
+    page = File(tmp_path, "reliability.md")
 
-    assert [str(fault) for one in prose.of_markdown(page, page.name) for fault in prose.faults(one)] == []
+    assert [fault for passage in prose.of_markdown(page) for fault in prose.faults(passage.text)] == []
