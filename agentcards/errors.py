@@ -29,7 +29,7 @@ class PutOffError(ExternalServiceError):
 
 
 class RemoteRefusalError(ExternalServiceError):
-    """A remote agent answered with an error, so it did not do what was asked."""
+    """A remote agent answered with an error, so it did not do what the hub requested."""
 
     code = "remote_refusal"
 

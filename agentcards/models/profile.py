@@ -74,7 +74,7 @@ class AgentProfile(models.Model):
         max_length=LONGEST_KEY, blank=True, default="", db_default="", editable=False, validators=[validate_key]
     )
 
-    # The card of the official protocol. The media types that the agent takes and makes; empty: the default ones.
+    # The card of the official protocol. The media types that the agent takes and makes; empty: the default types.
     input_modes = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_media_types])
     output_modes = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_media_types])
     # The version of the agent. Blank: the version of the hub.

@@ -70,7 +70,7 @@ class AccessPage(DashboardView):
 
 
 def _cells(row: permissions.Capabilities) -> tuple[Any, list[Any]]:
-    """Return the agent with one cell for each verb: the first targets, and the number of further ones."""
+    """Return the agent with one cell for each verb: the first targets, and the number of further targets."""
     cells = []
     for verb in permissions.VERBS:
         targets = sorted({grant.action.removeprefix(verb).removeprefix(".") for grant in row.grants[verb]})

@@ -49,7 +49,7 @@ class SecondStep(View):
         return HttpResponseRedirect(after)
 
     def _person(self) -> User | None:
-        """Return the person whose password was right a short time ago and is still theirs; None for nobody."""
+        """Return the person whose password was right a short time ago and is still theirs; None for no person."""
         pending: dict[str, Any] = self.request.session.get(PENDING, {})
         if not pending or time.time() - pending["at"] > LASTS:
             return None

@@ -100,7 +100,7 @@ class Shown:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArtifactList:
-    """The newest artifacts in order. ``left`` counts the earlier ones."""
+    """The newest artifacts in order. ``left`` counts the earlier artifacts."""
 
     shown: Sequence[Shown]
     left: int

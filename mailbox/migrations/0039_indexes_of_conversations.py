@@ -72,7 +72,7 @@ def backwards(apps: Any, editor: Any) -> None:
 
 
 def _change(editor: Any, wanted: Mapping[str, str], leaders: str, unwanted: Mapping[str, str]) -> None:
-    """Build the wanted indexes while others write, and drop the unwanted ones. A broken run can be repeated."""
+    """Build the wanted indexes while others write, and drop the unwanted indexes. A broken run can be repeated."""
     alias = editor.connection.alias
     if editor.connection.vendor != "postgresql":  # a writer of SQLite holds the database to itself anyway
         with transaction.atomic(using=alias):

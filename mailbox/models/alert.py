@@ -28,7 +28,7 @@ class AlertQuerySet(models.QuerySet["Alert"]):
 
 
 class Alert(models.Model):
-    """A decision that waits for a person, and whether people outside the dashboard were told.
+    """A decision that waits for a person, and whether people outside the dashboard were informed.
 
     The row is deleted when the decision no longer waits and its end was reported, or its begin never was.
     """

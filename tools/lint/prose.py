@@ -155,7 +155,7 @@ def faults(text: str) -> Iterator[tuple[str, str]]:
         words = _WORD.findall(sentence)
         if len(words) > MOST_WORDS:
             yield sentence, f"{len(words)} words"
-        for word in words if suspect else ():
+        for word in [word.rstrip(".'/@-") for word in words] if suspect else ():
             if word.lower() in AVOIDED:
                 yield sentence, f'"{word}": {AVOIDED[word.lower()]}'
         for pattern, reason in _PUZZLES.items() if suspect else ():

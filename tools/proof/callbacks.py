@@ -13,7 +13,7 @@ REFUSED_AT_FIRST = 0.15
 
 
 class Hooks:
-    """The callbacks that came: their number by path, without the refused ones."""
+    """The callbacks that came: their number by path, without the refused callbacks."""
 
     def __init__(self, seed: int) -> None:
         self.seed = seed

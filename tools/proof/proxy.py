@@ -165,7 +165,7 @@ def _half(proxy: Proxy, client: Wire, hub: Wire, request: Message, rng: random.R
 
 
 def _early(proxy: Proxy, client: Wire, hub: Wire, request: Message, rng: random.Random) -> bool:
-    """Cut the client at once. The hub's connection is cut too, or stays until the hub has answered nobody."""
+    """Cut the client at once. The hub's connection is cut too, or stays until the hub has answered."""
     hub.send(request.raw)
     client.reset()
     if rng.random() < 0.3:

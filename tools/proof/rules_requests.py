@@ -109,7 +109,7 @@ def decisions(evidence: Evidence) -> Iterator[Violation]:
 
 
 def attempts(evidence: Evidence) -> Iterator[Violation]:
-    """One attempt id takes once. A later take under the same id is for nobody."""
+    """One attempt id takes once. A later take under the same id gets no task."""
     taken = Counter(
         (row["holder__display"], row["receive_attempt_id"], row["receive_index"])
         for row in evidence.leases

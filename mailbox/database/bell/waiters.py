@@ -73,7 +73,7 @@ class Waiter:
         return self.has_ended or _here.has_ended
 
     def wait_for(self, topics: Sequence[str]) -> None:
-        """Wait for these topics from now on, instead of the earlier ones. A look must follow."""
+        """Wait for these topics from now on, instead of the earlier topics. A look must follow."""
         with _here.lock:
             _here.change(self, topics)
 

@@ -70,7 +70,7 @@ class OfficialView(DialectView):
         except (UnknownAgentError, InvalidRequestError):
             return False
         address = request.META.get("REMOTE_ADDR", "")
-        # The memory of this process refuses nobody. A stranger beyond its rate costs no query.
+        # The memory of this process refuses no caller. A stranger beyond its rate costs no query.
         with nullcontext() if official.is_open else rates.of_strangers(address, None):
             caller = openness.anonymous_caller(official.agent, request_id=self.request_id, address=address)
         if caller is None:

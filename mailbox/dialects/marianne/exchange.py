@@ -45,7 +45,7 @@ def _problems(owner: str, tasks: Sequence[A2ATask], agent_name: str) -> Iterator
 
 
 def _addresses(owner: str, tasks: Sequence[A2ATask]) -> dict[str, str]:
-    """Return the display of each sender by its name. Displays that differ only in case become different ones."""
+    """Return the display of each sender by its name. Displays that differ only in case become different displays."""
     taken = {owner.lower(): owner}
     addresses = {}
     for name in dict.fromkeys(task.source_agent for task in tasks):

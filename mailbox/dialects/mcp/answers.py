@@ -150,7 +150,7 @@ class TaskAnswered(BaseModel):
 
 
 class ProgressReported(BaseModel):
-    """``turn`` counts the sender's messages. If it has grown, read_task shows what the sender said."""
+    """``turn`` counts the sender's messages. If it has grown, read_task shows the sender's message."""
 
     task_id: UUID
     turn: int

@@ -88,7 +88,7 @@ def second_factor_removed(username: str) -> Entry[SecondFactorData]:
 
 
 def recovery_codes_renewed(username: str) -> Entry[SecondFactorData]:
-    """Record that a person got new recovery codes, which replaced the old ones."""
+    """Record that a person got new recovery codes, which replaced the old codes."""
     return Entry(Kind.RECOVERY_CODES_RENEWED, SecondFactorData(username=username))
 
 

@@ -230,7 +230,7 @@ def _failed(config: PushConfig, row: PushDelivery, now: datetime) -> None:
 
 
 def _close_if_done(config: PushConfig, next_at: datetime | None) -> None:
-    """Plan the next look at ``next_at``, or none if the task is resolved and its newest journal row was told."""
+    """Plan the next look at ``next_at``, or none if the task is resolved and its newest journal row was reported."""
     is_done = config.task.state == Task.State.RESOLVED and config.told >= (
         config.task.journal_seq,
         PushConfig.WHOLE_ROW,

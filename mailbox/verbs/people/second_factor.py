@@ -118,7 +118,7 @@ def check(caller: Caller, person: User, typed: str) -> Check:
 
 
 def renew_codes(caller: Caller, person: User) -> Sequence[str]:
-    """Replace the person's recovery codes, and return the new ones.
+    """Replace the person's recovery codes, and return the new codes.
 
     Raises `InvalidRequestError` without a confirmed second factor. Locks the person's row; journals
     ``recovery_codes_renewed``.

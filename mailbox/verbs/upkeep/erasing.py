@@ -115,7 +115,7 @@ def _batches(agent: Agent) -> Sequence[Sequence[UUID]]:
 
 
 def _erase(step: _Erasure, ids: Sequence[UUID]) -> Mapping[str, int]:
-    """Blank the payload of these tasks in one transaction, and the text in their journal rows in further ones."""
+    """Blank the payload of these tasks in one transaction, and the text in their journal rows in later transactions."""
     total: dict[str, int] = {}
     live = set(Task.objects.filter(uuid__in=ids).exclude(state=Task.State.RESOLVED).values_list("uuid", flat=True))
     ids = [found for found in ids if found not in live]  # sent since the check

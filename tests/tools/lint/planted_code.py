@@ -205,13 +205,13 @@ PROSE: list[Row] = [
             "mailbox/a.py": '"""Wait."""\n\nx = "No agent was told of this task."  # None of them.\n',
             "dashboard/a.py": 'x = "No person was told of this task."\n',
             "clients/javascript/src/a.ts": "/** It waits. */\nx = 1; // Whoever waits.\n",
-            "tests/a.py": 'async def f():\n    """The ones here."""\n',
+            "tests/a.py": 'async def f():\n    """The ones."""\n',
         },
         [
             'README.md:5: "Whoever": name the caller, agent or person: Whoever waits, waits.',
             'clients/javascript/src/a.ts:2: "Whoever": name the caller, agent or person: Whoever waits.',
             'mailbox/a.py:3: "told": reported, informed: No agent was told of this task.',
-            'tests/a.py:2: "ones": repeat the noun: The ones here.',
+            'tests/a.py:2: "ones": repeat the noun: The ones.',
         ],
     ),
 ]

@@ -21,7 +21,7 @@ ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"kind": "ok"}'
 
 
 class Upstream:
-    """A server that answers each whole request alike, and counts whole and broken ones."""
+    """A server that answers each whole request alike, and counts whole and broken requests."""
 
     def __init__(self) -> None:
         self.whole: list[str] = []

@@ -1,6 +1,6 @@
 """The migration of a full database from the version before, while that version's code goes on serving.
 
-That version may lack routes which the client package needs, so the cycles beside it use the plain ones.
+That version may lack routes which the client package needs, so the cycles beside it use the plain routes.
 """
 
 from __future__ import annotations

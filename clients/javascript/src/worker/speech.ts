@@ -37,7 +37,7 @@ export class Speech {
     return messagesOf(this.api, this.leased.task.id, { signal: this.abandon });
   }
 
-  /** Post an update after all earlier ones. A caller that does not wait for the promise misses its error only. */
+  /** Post an update after all earlier updates. A caller that does not wait for the promise misses its error only. */
   add(update: Update): Promise<void> {
     const added = new Promise<void>((posted, refused) => {
       this.#waiting.push({ update, size: sizeOf(update), posted, refused });

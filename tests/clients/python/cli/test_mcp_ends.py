@@ -58,7 +58,7 @@ def test_a_request_that_is_cut_after_the_end_of_stdin_gets_an_error_unless_it_wa
     written, noted = passed_on(stand_in(act), call(1, **WAIT), call(2, **WAIT), cancelled, call(3, **WAIT))
 
     assert [(one["id"], one["error"]["code"]) for one in written] == [(1, -32000), (3, -32000)]
-    assert noted == ["no answer within 0.1 s of the end of stdin. The hub may have done what was asked."]
+    assert noted == ["no answer within 0.1 s of the end of stdin. The hub may have done what was requested."]
 
 
 def test_a_host_that_died_ends_its_requests(stand_in):

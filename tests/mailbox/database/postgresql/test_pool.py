@@ -28,7 +28,7 @@ def pool():
 
 @pytest.fixture
 def checked(monkeypatch):
-    """Return a list of the connections that the pool asked."""
+    """Return a list of the connections that the pool checked."""
     asked, ask = [], ConnectionPool.check_connection
 
     def note(one):

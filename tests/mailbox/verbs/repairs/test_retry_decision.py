@@ -51,7 +51,7 @@ def test_the_defaults_are_those_of_covenant():
         (seen(attempt=9, asked=7), 0, None),
         (seen(attempt=9, asked=6), 0, SkipReason.MAX_ATTEMPTS_REACHED),
         (seen(), 1, SkipReason.LIMIT_REACHED),
-        # Several reasons at once: the first in their order is the one told.
+        # Several reasons at once: the first in their order is the reported reason.
         (seen(age=timedelta(0), idempotency=None, attempt=9), 9, SkipReason.LEASE_TOO_YOUNG),
         (seen(idempotency=None, attempt=9), 9, SkipReason.MISSING_IDEMPOTENCY),
         (seen(idempotency=factories.unsafe(" "), attempt=9), 9, SkipReason.MISSING_IDEMPOTENCY),

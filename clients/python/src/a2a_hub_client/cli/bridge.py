@@ -20,7 +20,7 @@ FAILED, NO_JSON, NO_MESSAGE = -32000, -32700, -32600  # codes of JSON-RPC
 TO_CONNECT = 10.0  # seconds
 SILENCE = 75.0  # seconds; a hub that holds a call says something at least each minute
 TO_END = 30.0  # seconds for the running requests after the last message
-MAY_BE_DONE = "The hub may have done what was asked."
+MAY_BE_DONE = "The hub may have done what was requested."
 TAKEN = {"Accept": "application/json, text/event-stream", "Content-Type": "application/json"}
 
 Message = Mapping[str, Any]

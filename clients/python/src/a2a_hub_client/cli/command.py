@@ -89,7 +89,7 @@ def reported(session: Session | None = None) -> Iterator[None]:
 
 
 def _with_shared_options(run: Callable[..., None], function: Callable[..., None]) -> None:
-    """Give ``run`` the parameters of ``function`` but the session, and the shared ones."""
+    """Give ``run`` the parameters of ``function`` but the session, and the shared parameters."""
     hints = get_type_hints(function, include_extras=True)
     _session, *own = inspect.signature(function).parameters.values()
     parameters = [parameter.replace(kind=parameter.KEYWORD_ONLY, annotation=hints[parameter.name]) for parameter in own]

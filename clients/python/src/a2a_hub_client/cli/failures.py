@@ -17,7 +17,7 @@ FAILED, WRONG_USAGE = 1, 2
 
 
 class CommandError(Exception):
-    """A command cannot do what was asked. The message says what to do. ``code`` is the exit code."""
+    """A command cannot do what was requested. The message says what to do. ``code`` is the exit code."""
 
     def __init__(self, message: str, *, code: int = FAILED) -> None:
         super().__init__(message)

@@ -82,7 +82,7 @@ class WorkerClient:
         return leases
 
     def lease(self, task_id: str, attempt_id: UUID) -> LeasedTask:
-        """Lease this task, before older ones. A repeat gets the same lease while it is live."""
+        """Lease this task, before older tasks. A repeat gets the same lease while it is live."""
         return self._post(of_task(task_id, "lease"), {"attempt_id": str(attempt_id)}, LeasedTask.of)
 
     def leases(self) -> list[HeldLease]:

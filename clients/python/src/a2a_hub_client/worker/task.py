@@ -33,7 +33,7 @@ class Task:
     """
 
     def __init__(self, leased: LeasedTask, updates: Updates, *, may_wait: bool) -> None:
-        """``may_wait``: an update may wait until the hub has taken earlier ones."""
+        """``may_wait``: an update may wait until the hub has taken earlier updates."""
         self.shown = msgspec.convert(leased.task, ShownTask, dec_hook=hook)
         self.lease_id = UUID(leased.lease_id)
         self.attempt = leased.attempt

@@ -41,7 +41,7 @@ def watch(session: Session, task: TaskId, timeout: Timeout = None) -> None:
 
 
 def messages(session: Session, task: TaskId) -> None:
-    """Show what the sender and the agent of a task said."""
+    """Show the messages of the sender and the agent of a task."""
     task_id, after = ids.task(session, task), 0
     answer: dict[str, Any] = session.read(f"/a2a/tasks/{task_id}/messages", after=after, limit=100)
     while answer["messages"] and answer["next_after"] is not None:
