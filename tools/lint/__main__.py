@@ -24,7 +24,6 @@ CHECKS: list[Callable[[Project], Iterable[Fault]]] = [
 
 
 def main() -> int:
-    gc.disable()  # the trees of all modules stay until the end
     project = Project()
     faults = sorted({fault for check in CHECKS for fault in check(project)})
     print(*faults, sep="\n", end="\n" if faults else "")  # noqa: T201
@@ -33,4 +32,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
+    gc.disable()  # the trees of all modules stay until the end
     raise SystemExit(main())

@@ -107,7 +107,10 @@ def each_requirement_of_the_standard_has_one_row(project: Project) -> Iterator[F
     listed: list[str] = []
     for line, (requirement, status, reason, held) in _rows(page, STANDARD):
         first, _, last = requirement.partition("-")
-        listed += REQUIREMENTS[REQUIREMENTS.index(first) : REQUIREMENTS.index(last or first) + 1]
+        if {first, last or first} <= {*REQUIREMENTS}:
+            listed += REQUIREMENTS[REQUIREMENTS.index(first) : REQUIREMENTS.index(last or first) + 1]
+        else:
+            yield page.fault(line, f"the standard has no requirement {requirement}")
         if status not in STATUSES or not reason:
             yield page.fault(line, f"{requirement} has a reason, and a status of {', '.join(STATUSES)}")
         if status == "met" and not LINKED_NAME.search(held):
@@ -123,16 +126,16 @@ def _named_folders(page: File) -> Iterator[tuple[PurePosixPath, int]]:
     begin = page.text[: page.text.find(tree)].count("\n") + 1
     above: list[PurePosixPath] = []
     for line, text in enumerate(tree.splitlines(), begin):
-        indent, name = FOLDER.findall(text)[0]
-        depth = len(indent) // 2
-        above = [*above[:depth], PurePosixPath(*above[depth - 1 : depth], name)]
-        yield from ((folder, line) for folder in (above[-1], *above[-1].parents) if folder.parts)
+        for indent, name in FOLDER.findall(text):
+            depth = len(indent) // 2
+            above = [*above[:depth], PurePosixPath(*above[max(0, depth - 1) : depth], name)]
+            yield from ((folder, line) for folder in (above[-1], *above[-1].parents) if folder.parts)
 
 
 def _rows(page: File, title: str) -> Iterator[tuple[int, list[str]]]:
-    """Yield the cells of each row of the tables below a heading, without the heads of the tables."""
+    """Yield the four cells of each row of the tables below a heading, without the heads of the tables."""
     begin = page.text[: page.text.find(f"\n## {title}\n")].count("\n") + 3
     for line, text in enumerate(section(page.text, title).splitlines(), begin):
         cells = [cell.strip() for cell in text.strip("|").split(" | ")]
         if text.startswith("| ") and cells[0] not in ("Id", "Requirement"):
-            yield line, cells
+            yield line, [*cells, "", "", ""][:4]
