@@ -4,6 +4,7 @@ import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
 
+from mailbox.database.bell import ringing
 from mailbox.gate import audit, entries
 from mailbox.models import AuditEvent, Task
 from mailbox.verbs.life import leasing, sending
@@ -103,6 +104,15 @@ def test_the_journal_refuses_to_be_edited(event, change):
         change(event)
 
     assert AuditEvent.objects.values().get() == before
+
+
+def test_the_bell_rings_after_the_transaction_of_a_decision(alice, bob, monkeypatch):
+    outside, rung = len(connection.atomic_blocks), []
+    monkeypatch.setattr(ringing, "ring", lambda topics: rung.append(len(connection.atomic_blocks)))
+
+    factories.sent_task(alice, bob, idempotency=factories.idempotent())
+
+    assert rung == [outside]
 
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite has no TRUNCATE")

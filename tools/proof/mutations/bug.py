@@ -31,8 +31,9 @@ class StaleBugError(Exception):
 class Bug:
     """A bug with its ``name``, what it ``does``, and the test that it ``fails``, as pytest names tests.
 
-    ``database`` is the database that the test runs on: "sqlite" or "postgresql". ``breaks`` is the violation that the
-    proof names too, under a load of its own; "" if no run of the proof is known to meet the bug.
+    ``database`` is the database that the test runs on: "sqlite" or "postgresql". ``in_gate``: `make test` runs the test
+    there. `make test-all` runs every test. ``breaks`` is the violation that the proof names too, under a load of its
+    own; "" if no run of the proof is known to meet the bug.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Bug:
     changes: tuple[Change, ...]
     fails: str
     database: str = "sqlite"
+    in_gate: bool = True
     breaks: str = ""
 
     @property

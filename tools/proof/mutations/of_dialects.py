@@ -1,0 +1,220 @@
+"""Bugs of the dialects: what each of them translates in its own way."""
+
+from __future__ import annotations
+
+from tools.proof.mutations.bug import Bug, Change
+
+COVENANT, MCP = "mailbox/dialects/covenant", "mailbox/dialects/mcp"
+TESTS = "tests/mailbox/dialects"
+
+BUGS = (
+    Bug(
+        name="work-timeout-from-the-heartbeat",
+        does="Covenant: a lease shows a shorter work timeout after each heartbeat.",
+        changes=(
+            Change(
+                f"{COVENANT}/wire.py",
+                "row.times_out_at - row.leased_at\n",
+                "row.times_out_at - row.last_seen_at\n",
+            ),
+        ),
+        fails=f"{TESTS}/covenant/test_task_routes.py::test_a_heartbeat_answers_with_the_lease",
+    ),
+    Bug(
+        name="request-ids-of-others",
+        does="Covenant: an agent reads the ids of the requests of other agents.",
+        changes=(
+            Change(
+                f"{COVENANT}/wire.py",
+                "    is_own = caller.agent is None or caller.agent.pubkey == row.actor_pubkey\n",
+                "    is_own = caller.agent is None or row.task_id is not None\n",
+            ),
+        ),
+        fails=f"{TESTS}/covenant/test_task_routes.py"
+        "::test_a_timeline_shows_agents_neither_people_nor_requests_of_others_nor_row_numbers",
+    ),
+    Bug(
+        name="back-to-submitted",
+        does="corvid-agent: a task that was requeued reads as submitted again.",
+        changes=(
+            Change(
+                "mailbox/dialects/corvid/wire.py",
+                "task.state == Task.State.QUEUED and task.attempt == 0 else",
+                "task.state == Task.State.QUEUED else",
+            ),
+        ),
+        fails=f"{TESTS}/corvid/test_lifecycle.py::test_invariant_1_a_requeued_task_never_goes_back_to_submitted",
+    ),
+    Bug(
+        name="progress-as-the-answer",
+        does="corvid-agent: a client reads the last progress of the agent as the answer.",
+        changes=(
+            Change(
+                "mailbox/dialects/corvid/wire.py",
+                "        messages = list(_up_to_the_answer(messages))\n",
+                "        messages = list(messages)\n",
+            ),
+        ),
+        fails=f"{TESTS}/corvid/test_answers.py::test_progress_after_the_last_message_is_not_shown_as_the_answer",
+    ),
+    Bug(
+        name="text-replaces-an-artifact",
+        does="Marianne: the text of an answer replaces the artifact of the name text.",
+        changes=(
+            Change(
+                "mailbox/dialects/marianne/wire.py",
+                '        merged.setdefault("text", text)\n',
+                '        merged["text"] = text\n',
+            ),
+        ),
+        fails=f"{TESTS}/test_whole_answers.py::test_the_artifacts_in_marianne_are_merged_and_whole",
+    ),
+    Bug(
+        name="forged-heading",
+        does="Marianne: the description of a task opens a heading in the context of its reader.",
+        changes=(
+            Change(
+                "mailbox/dialects/marianne/wire.py",
+                '*(f"  {_escape(line)}".rstrip() for line in rest)',
+                '*(f"{line}".rstrip() for line in rest)',
+            ),
+        ),
+        fails=f"{TESTS}/marianne/test_inbox.py::test_text_in_a_context_cannot_open_a_markdown_block",
+    ),
+    Bug(
+        name="delegation-in-a-fence",
+        does="Marianne: a delegate line in a code fence makes a task.",
+        changes=(
+            Change(
+                "mailbox/dialects/marianne/delegation.py",
+                "            fence = None if fence.is_closed_by(rest) else fence\n            continue\n",
+                "            fence = None if fence.is_closed_by(rest) else fence\n",
+            ),
+        ),
+        fails=f"{TESTS}/marianne/test_delegation.py::test_text_in_a_fence_is_code",
+    ),
+    Bug(
+        name="error-without-a-status",
+        does="YEOMAN: a result with an error and no status counts as a success.",
+        changes=(
+            Change("mailbox/dialects/yeoman/wire.py", "    if not word and error:\n", "    if word and error:\n"),
+        ),
+        fails=f"{TESTS}/yeoman/test_queries.py::test_a_result_for_a_task_of_the_caller_resolves_it",
+    ),
+    Bug(
+        name="message-ids-of-all-callers",
+        does="YEOMAN: two callers with the same message id have one task.",
+        changes=(
+            Change(
+                "mailbox/dialects/yeoman/tasks.py",
+                'f"{caller.agent.pubkey}\\n{message_id}"',
+                'f"\\n{message_id}"',
+            ),
+        ),
+        fails=f"{TESTS}/yeoman/test_delegate.py::test_the_same_id_from_another_caller_is_another_task",
+    ),
+    Bug(
+        name="partial-result-has-failed",
+        does="YEOMAN: a poller reads a partial result as a failure.",
+        changes=(
+            Change(
+                "mailbox/dialects/yeoman/status.py",
+                '    Task.Outcome.PARTIAL: "completed",\n',
+                '    Task.Outcome.PARTIAL: "failed",\n',
+            ),
+        ),
+        fails=f"{TESTS}/yeoman/test_tasks.py::test_every_outcome_has_a_final_status_for_pollers",
+    ),
+    Bug(
+        name="message-of-another-context",
+        does="A2A: a message goes to a task of another context than it names.",
+        changes=(
+            Change(
+                "mailbox/dialects/a2a/sending.py",
+                "    if context_id is not None and context_id != task.context_id:\n",
+                "    if context_id is None and task.context_id is None:\n",
+            ),
+        ),
+        fails=f"{TESTS}/a2a/test_operations.py::test_a_message_must_name_the_context_of_its_task_if_any",
+    ),
+    Bug(
+        name="generation-is-not-compared",
+        does="A2A: a message that depends on a generation is stored after it has changed.",
+        changes=(
+            Change(
+                "mailbox/dialects/a2a/sending.py",
+                "found := lives.view_of(task).generation) != wanted:",
+                "found := lives.view_of(task).generation) < wanted:",
+            ),
+        ),
+        fails=f"{TESTS}/a2a/test_generations.py::test_a_message_can_depend_on_the_generation",
+    ),
+    Bug(
+        name="stream-without-a-final-event",
+        does="A2A 0.3: a question ends a stream, and no event of it is final.",
+        changes=(
+            Change(
+                "mailbox/words/a2a/v0_3.py",
+                '    final = ends_stream or status["state"] in _FINAL\n',
+                '    final = status["state"] in _FINAL\n',
+            ),
+        ),
+        fails="tests/mailbox/words/a2a/test_v0_3.py"
+        "::test_a_status_update_is_final_with_a_terminal_state_or_at_the_end_of_the_stream",
+    ),
+    Bug(
+        name="released-task-keeps-working",
+        does="A2A: a task that returned to the queue reads as working.",
+        changes=(Change("mailbox/words/a2a/states.py", "    Kind.TASK_RELEASED: Change.QUEUED,\n", ""),),
+        fails="tests/mailbox/words/a2a/test_fold.py"
+        "::test_a_task_that_returns_to_the_queue_is_submitted_and_keeps_its_artifacts",
+    ),
+    Bug(
+        name="batch-that-waits",
+        does="MCP: a call of a batch waits, and holds up the calls behind it.",
+        changes=(
+            Change(
+                f"{MCP}/waiting.py",
+                "    if found or not wait_ms or not call.may_wait:\n",
+                "    if found or not wait_ms:\n",
+            ),
+        ),
+        fails=f"{TESTS}/mcp/test_messages.py::test_a_call_of_a_batch_does_not_wait",
+    ),
+    Bug(
+        name="cut-text-looks-whole",
+        does="MCP: a model is not told that the text of a task was cut.",
+        changes=(
+            Change(
+                f"{MCP}/wire.py",
+                '        "is_cut": len(text) < len(row.intent_text) or None,\n',
+                "",
+            ),
+        ),
+        fails=f"{TESTS}/mcp/test_tools.py::test_a_text_or_content_that_is_too_long_is_cut",
+    ),
+    Bug(
+        name="body-of-one-byte-too-many",
+        does="Every dialect: a body of exactly the largest size is refused.",
+        changes=(
+            Change(
+                "mailbox/dialects/base/bodies.py",
+                "    if length > settings.A2A_MAX_BODY_BYTES:\n",
+                "    if length >= settings.A2A_MAX_BODY_BYTES:\n",
+            ),
+        ),
+        fails=f"{TESTS}/covenant/test_transport.py::test_the_limit_of_a_body_is_exact_to_the_byte",
+    ),
+    Bug(
+        name="error-without-a-status-code",
+        does="Every dialect: a sender at its quota reads an error of the hub.",
+        changes=(
+            Change(
+                "mailbox/dialects/base/statuses.py",
+                "    errors.QuotaExceededError: HTTPStatus.TOO_MANY_REQUESTS,\n",
+                "    errors.QuotaExceededError: HTTPStatus.INTERNAL_SERVER_ERROR,\n",
+            ),
+        ),
+        fails=f"{TESTS}/base/test_statuses.py::test_every_refusal_is_a_4xx_but_for_a_database_out_of_reach",
+    ),
+)

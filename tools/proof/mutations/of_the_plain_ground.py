@@ -1,0 +1,183 @@
+"""Bugs of the ground: the bell, the writes of SQLite, the timetable, the carriers, and calls to other servers."""
+
+from __future__ import annotations
+
+from tools.proof.mutations.bug import Bug, Change
+
+BELL, DATABASE = "mailbox/database/bell", "mailbox/database"
+CALLBACK_SENDER, DESTINATIONS = "mailbox/background/callback_sender.py", "mailbox/outbound/destinations.py"
+EXCHANGE = "mailbox/outbound/exchange.py"
+TESTS = "tests/mailbox"
+
+BUGS = (
+    Bug(
+        name="released-task-rings-nobody",
+        does="A receive that waits does not learn of a task that returned to the queue.",
+        changes=(
+            Change(
+                f"{BELL}/topics.py",
+                "    Kind.TASK_RELEASED: (Ring.RECIPIENT, Ring.TASK),\n",
+                "    Kind.TASK_RELEASED: (Ring.TASK,),\n",
+            ),
+        ),
+        fails=f"{TESTS}/database/bell/test_topics.py::test_every_kind_has_its_rings",
+    ),
+    Bug(
+        name="ring-during-a-look-is-lost",
+        does="What comes while a waiter looks is found only by the watch.",
+        changes=(
+            Change(
+                f"{BELL}/waiters.py",
+                "        if found and was_chained:\n",
+                "        with _here.lock:\n            _here.forget_rings(self)\n        if found and was_chained:\n",
+            ),
+        ),
+        fails=f"{TESTS}/database/bell/test_waiters.py::test_a_ring_during_a_look_asks_for_another_look",
+    ),
+    Bug(
+        name="ring-before-the-commit",
+        does="It wakes those who wait for a change before the change is committed.",
+        changes=(
+            Change(
+                "mailbox/gate/audit.py",
+                "            journal.write()\n        journal.committed()\n    except",
+                "            journal.write()\n            journal.committed()\n    except",
+            ),
+        ),
+        fails=f"{TESTS}/gate/test_audit.py::test_the_bell_rings_after_the_transaction_of_a_decision",
+    ),
+    Bug(
+        name="shared-write-keeps-a-failed-one",
+        does="Writes that share a commit keep half of a write that failed.",
+        changes=(
+            Change(
+                f"{DATABASE}/shared_writes.py",
+                '            cursor.execute("ROLLBACK TO one")\n',
+                "",
+            ),
+        ),
+        fails=f"{TESTS}/database/test_shared_writes.py::test_an_error_undoes_its_own_write_alone",
+    ),
+    Bug(
+        name="open-lock-files",
+        does="Any user of the machine may read the files that order the writers.",
+        changes=(
+            Change(f"{DATABASE}/write_turns.py", "os.O_RDWR | os.O_CREAT, 0o600)", "os.O_RDWR | os.O_CREAT, 0o644)"),
+        ),
+        fails=f"{TESTS}/database/test_write_turns.py::test_only_its_owner_can_read_the_lock_files",
+    ),
+    Bug(
+        name="next-run-stays-far-ahead",
+        does="A job that was planned far ahead keeps that time although its interval is shorter now.",
+        changes=(
+            Change(
+                f"{DATABASE}/timetable.py",
+                "        row.next_run = min(row.next_run, now + timedelta(minutes=every))\n",
+                "",
+            ),
+        ),
+        fails=f"{TESTS}/background/test_jobs.py"
+        "::test_registering_pulls_back_a_next_run_that_lies_ahead_of_its_interval",
+    ),
+    Bug(
+        name="page-repeats-a-row",
+        does="A page of a list begins with the last row of the page before.",
+        changes=(
+            Change(
+                f"{DATABASE}/paging.py",
+                '    return Q(**{f"{field}__{past}e": value}) & (further | Q(**{f"pk__{past}": pk}))\n',
+                '    return Q(**{f"{field}__{past}e": value}) & (further | Q(**{f"pk__{past}e": pk}))\n',
+            ),
+        ),
+        fails=f"{TESTS}/database/test_paging.py::test_the_pages_of_a_list_hold_each_row_once_and_in_order",
+    ),
+    Bug(
+        name="signature-without-its-time",
+        does="The signature of a callback does not cover its time, so a recorded callback can be repeated.",
+        changes=(
+            Change(
+                CALLBACK_SENDER,
+                'signed = f"{delivery_id}.{stamp}.".encode() + body',
+                'signed = f"{delivery_id}.".encode() + body',
+            ),
+        ),
+        fails=f"{TESTS}/verbs/life/test_callbacks.py::test_the_receiver_gets_the_stored_bytes_with_both_signatures",
+    ),
+    Bug(
+        name="impatience-with-receivers",
+        does="It pauses a receiver after its third timeout, although it has answered in between.",
+        changes=(
+            Change(
+                CALLBACK_SENDER,
+                "            self._timeouts.pop(receiver, None)\n            self._paused",
+                "            self._paused",
+            ),
+        ),
+        fails=f"{TESTS}/background/test_fair_callbacks.py::test_a_receiver_with_timeouts_in_a_row_is_paused",
+    ),
+    Bug(
+        name="courier-tells-the-task-to-its-sender",
+        does="A webhook gets the task itself, which is no news to its sender.",
+        changes=(
+            Change("mailbox/background/courier.py", "    return event.kind != EventKind.TASK\n", "    return True\n"),
+        ),
+        fails=f"{TESTS}/background/test_courier.py::test_a_webhook_that_came_with_the_task_is_told_all_after_the_task",
+    ),
+    Bug(
+        name="job-runs-twice",
+        does="A job that hangs is started again beside itself.",
+        changes=(
+            Change(
+                "mailbox/background/job_runner.py",
+                "        if any(_is_same(job, running.job) for running in self._running):\n",
+                "        if any(job.key == running.job.key for running in self._running):\n",
+            ),
+        ),
+        fails=f"{TESTS}/background/test_job_runner.py::test_a_hanging_job_stops_no_other_job_and_is_not_started_twice",
+    ),
+    Bug(
+        name="only-the-first-address-is-judged",
+        does="It calls a private address that a name has beside a public one.",
+        changes=(
+            Change(
+                DESTINATIONS,
+                "    for address in resolved:\n        if not (is_public",
+                "    for address in resolved[:1]:\n        if not (is_public",
+            ),
+        ),
+        fails=f"{TESTS}/outbound/test_destinations.py::test_one_private_address_among_several_is_refused",
+    ),
+    Bug(
+        name="addresses-of-6to4-are-public",
+        does="It calls a private address that an address of 6to4 carries.",
+        changes=(
+            Change(
+                DESTINATIONS,
+                '        "2002::/16",  # 6to4 carries an IPv4 address\n',
+                "",
+            ),
+        ),
+        fails=f"{TESTS}/outbound/test_destinations.py::test_private_addresses_are_refused_as_text_and_when_connecting",
+    ),
+    Bug(
+        name="size-before-decompression",
+        does="It reads an answer of a kilobyte that decompresses to a gigabyte.",
+        changes=(Change(EXCHANGE, "        room -= len(data)\n", "        room -= len(raw)\n"),),
+        fails=f"{TESTS}/outbound/test_exchange.py::test_the_size_limit_counts_decompressed_bytes",
+        in_gate=False,
+    ),
+    Bug(
+        name="certificates-of-the-environment",
+        does="It trusts certificates that the environment of its process names.",
+        changes=(
+            Change(
+                EXCHANGE,
+                "        certificates = httpx.create_ssl_context(trust_env=False)\n",
+                "        certificates = httpx.create_ssl_context(trust_env=True)\n",
+            ),
+        ),
+        fails=f"{TESTS}/outbound/test_tls.py"
+        "::test_a_certificate_of_no_public_authority_is_refused_whatever_the_environment_trusts",
+        in_gate=False,
+    ),
+)

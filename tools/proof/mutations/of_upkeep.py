@@ -1,0 +1,163 @@
+"""Bugs of repairs, of the upkeep, and of what agents and people change about themselves."""
+
+from __future__ import annotations
+
+from tools.proof.mutations.bug import Bug, Change
+
+COMPACTION, ERASING = "mailbox/verbs/upkeep/compaction.py", "mailbox/verbs/upkeep/erasing.py"
+RETRY, PLANS = "mailbox/verbs/repairs/retry.py", "mailbox/verbs/repairs/plans.py"
+REPAIRS, UPKEEP, VERBS = "tests/mailbox/verbs/repairs", "tests/mailbox/verbs/upkeep", "tests/mailbox/verbs"
+
+BUGS = (
+    Bug(
+        name="retry-gate-without-an-end",
+        does="The retry gate requeues a task once more than its policy allows.",
+        changes=(
+            Change(
+                RETRY,
+                "    if lease.attempt >= policy.max_attempts and lease.tries >= policy.max_attempts:\n",
+                "    if lease.attempt > policy.max_attempts and lease.tries > policy.max_attempts:\n",
+            ),
+        ),
+        fails=f"{REPAIRS}/test_retry.py::test_a_task_is_requeued_until_its_attempts_are_used_up",
+    ),
+    Bug(
+        name="retry-gate-takes-a-newer-lease",
+        does="The retry gate ends a lease that began after it has looked.",
+        changes=(
+            Change(
+                RETRY,
+                "            if current is None or current.lease_id != lease.lease_id:\n",
+                "            if current is None:\n",
+            ),
+            Change(
+                RETRY,
+                "            if (changed := decide(current, policy, now=journal.now, requeued=0)) is not None:\n"
+                "                return changed\n",
+                "",
+            ),
+        ),
+        fails=f"{REPAIRS}/test_retry.py::test_a_new_lease_of_a_scanned_task_is_not_requeued",
+    ),
+    Bug(
+        name="expired-plan-is-applied",
+        does="It applies a plan of repairs that has expired.",
+        changes=(Change(PLANS, "    if plan.has_expired(journal.now):\n", "    if plan.expires_at is None:\n"),),
+        fails=f"{REPAIRS}/test_plans.py::test_a_discarded_or_expired_plan_cannot_be_applied",
+    ),
+    Bug(
+        name="plan-loses-its-guards",
+        does="A plan repairs the live lease of a task, also one that began after the plan was made.",
+        changes=(
+            Change(
+                "mailbox/verbs/repairs/applying.py",
+                "plan.verb, reason=plan.reason, lease_id=row.lease_id) as journal:\n",
+                "plan.verb, reason=plan.reason, lease_id=None) as journal:\n",
+            ),
+            Change(
+                "mailbox/verbs/repairs/applying.py",
+                "reason=plan.reason, duplicate_risk=risk, lease_id=row.lease_id\n",
+                "reason=plan.reason, duplicate_risk=risk, lease_id=None\n",
+            ),
+        ),
+        fails=f"{REPAIRS}/test_applying.py::test_each_lease_keeps_its_guard",
+    ),
+    Bug(
+        name="compaction-cuts-trees",
+        does="Compaction deletes a task while a task below it stays.",
+        changes=(
+            Change(COMPACTION, 'finished.exclude(_has_child("pk", "uuid")).exclude(', "finished.exclude("),
+            Change(
+                COMPACTION,
+                '            results.exclude(_has_child("task_id", "task__uuid"))\n',
+                "            results\n",
+            ),
+        ),
+        fails=f"{UPKEEP}/test_compaction.py::test_a_task_is_kept_while_a_task_below_it_is_kept",
+    ),
+    Bug(
+        name="compaction-loses-figures",
+        does="Compaction deletes rows that no roll-up has counted.",
+        changes=(Change(COMPACTION, "        rollups.keep(found)\n", ""),),
+        fails=f"{UPKEEP}/test_rollups.py::test_tasks_compacted_one_after_another_are_all_counted",
+    ),
+    Bug(
+        name="cap-drops-the-last-task",
+        does="A sender with as many tasks as its cap loses its oldest.",
+        changes=(
+            Change(COMPACTION, "if len(oldest) > cap else []", "if len(oldest) >= cap else []"),
+            Change(COMPACTION, "filter(sent__gt=many)", "filter(sent__gte=many)"),
+        ),
+        fails=f"{UPKEEP}/test_cap.py::test_a_sender_at_its_cap_loses_no_task",
+    ),
+    Bug(
+        name="sweep-compacts-unasked",
+        does="The sweep deletes finished tasks although no setting says so.",
+        changes=(
+            Change("mailbox/verbs/upkeep/sweep.py", "    if settings.A2A_RETENTION_SWEEP:\n", "    if caller:\n"),
+        ),
+        fails=f"{UPKEEP}/test_sweep.py::test_a_sweep_compacts_only_where_the_setting_says_so",
+    ),
+    Bug(
+        name="erased-words-stay",
+        does="An erasure leaves the messages of its task.",
+        changes=(
+            Change(
+                ERASING,
+                '        "messages": sum(_blank_message(message) for message in messages),\n',
+                '        "messages": len(messages),\n',
+            ),
+        ),
+        fails=f"{UPKEEP}/test_erasing.py::test_nothing_of_an_erased_task_is_left_and_the_seals_are_right",
+    ),
+    Bug(
+        name="retired-key-comes-back",
+        does="An agent signs again with a key that was retired.",
+        changes=(
+            Change(
+                "mailbox/verbs/agents/signing_keys.py",
+                "    if SigningKey.objects.of_agent(agent).filter(pubkey=pubkey).exists():\n"
+                '        raise InvalidRequestError({"pubkey": "was retired; make a new key"})\n',
+                "    SigningKey.objects.of_agent(agent).filter(pubkey=pubkey).delete()\n",
+            ),
+        ),
+        fails=f"{VERBS}/agents/test_signing_keys.py::test_a_retired_key_never_comes_back",
+    ),
+    Bug(
+        name="agent-opened-by-an-agent",
+        does="An agent opens another to anyone, by passing its grant on.",
+        changes=(
+            Change(
+                "mailbox/verbs/agents/openness.py",
+                "action__in=sends, passed_on_from=None)",
+                "action__in=sends)",
+            ),
+        ),
+        fails=f"{VERBS}/agents/test_openness.py::test_no_agent_opens_another_by_passing_its_grant_on",
+    ),
+    Bug(
+        name="recovery-codes-outlive-their-factor",
+        does="A removed second factor leaves its recovery codes.",
+        changes=(
+            Change(
+                "mailbox/verbs/people/second_factor.py",
+                "    SecondFactor.objects.filter(user=person).delete()\n"
+                "    RecoveryCodes.objects.filter(user=person).delete()\n",
+                "    SecondFactor.objects.filter(user=person).delete()\n",
+            ),
+        ),
+        fails=f"{VERBS}/people/test_second_factor.py::test_a_removed_second_factor_leaves_nothing",
+    ),
+    Bug(
+        name="typed-passwords-in-the-journal",
+        does="The journal repeats a name of no account, which may be a password in the wrong field.",
+        changes=(
+            Change(
+                "mailbox/verbs/people/sign_ins.py",
+                "    name = typed if User.objects.filter(username=typed).exists() else UNKNOWN_NAME\n",
+                "    name = typed or UNKNOWN_NAME\n",
+            ),
+        ),
+        fails=f"{VERBS}/people/test_sign_ins.py::test_many_invented_names_share_one_row",
+    ),
+)
