@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
+import hashlib
+import hmac
 import threading
 import time
 from datetime import timedelta
@@ -59,6 +62,14 @@ def going():
     one = CallbackSender()
     yield one
     one.finish()
+
+
+def test_a_signature_covers_the_id_the_time_and_the_body():
+    headers = callback_sender.headers("msg_1", b"{}", "secret")
+
+    signed = f"msg_1.{headers['webhook-timestamp']}.{{}}".encode()
+    digest = hmac.new(b"secret", signed, hashlib.sha256).digest()
+    assert headers["webhook-signature"] == f"v1,{base64.b64encode(digest).decode()}"
 
 
 def test_a_broken_receiver_does_not_delay_others(alice, bob):

@@ -34,18 +34,6 @@ BUGS = (
         fails=f"{LOOKS}/test_lists.py::test_a_deadline_filter_keeps_urgent_leased_tasks",
     ),
     Bug(
-        name="minus-is-ignored",
-        does="A search shows the rows that its query excludes.",
-        changes=(
-            Change(
-                "mailbox/inspection/search.py",
-                "        every &= ~any_of if one.is_negated else any_of\n",
-                "        every &= any_of\n",
-            ),
-        ),
-        fails=f"{LOOKS}/test_search.py::test_a_minus_finds_exactly_the_other_rows",
-    ),
-    Bug(
         name="replaced-artifact-is-read",
         does="A reader of artifacts gets the rows of an artifact that was replaced.",
         changes=(
@@ -56,18 +44,6 @@ BUGS = (
             ),
         ),
         fails=f"{LOOKS}/test_conversation.py::test_the_rows_of_an_artifact_that_was_replaced_are_left_out",
-    ),
-    Bug(
-        name="limit-of-zero",
-        does="A list in the process takes a limit of 0.",
-        changes=(
-            Change(
-                f"{IN_PROCESS}/arguments.py",
-                "    if type(given) is not int or not 1 <= given <= most:\n",
-                "    if type(given) is not int or not 0 <= given <= most:\n",
-            ),
-        ),
-        fails="tests/mailbox/in_process/test_arguments.py::test_limits_are_rejected_as_over_http",
     ),
     Bug(
         name="outcomes-by-sender",
@@ -94,46 +70,10 @@ BUGS = (
         fails="tests/agentcards/test_profiles.py::test_an_agent_may_not_decide_which_tasks_reach_it",
     ),
     Bug(
-        name="one-card-too-many",
-        does="An agent registers one job card more than its quota.",
-        changes=(
-            Change(
-                f"{AGENT_CARDS}/registry.py",
-                "    if AgentCard.objects.of_agent(agent)[:most].count() >= most:\n",
-                "    if AgentCard.objects.of_agent(agent).count() > most:\n",
-            ),
-        ),
-        fails="tests/agentcards/test_registry_quotas.py::test_an_agent_registers_cards_up_to_its_quota",
-    ),
-    Bug(
-        name="empty-values-are-signed",
-        does="The signature of a card covers empty values, so the official client refuses the card.",
-        changes=(
-            Change(
-                f"{AGENT_CARDS}/card_signing.py",
-                "    return rfc8785.dumps(_without_empty(unsigned) or {})\n",
-                "    return rfc8785.dumps(unsigned)\n",
-            ),
-        ),
-        fails="tests/agentcards/test_card_signing.py::test_an_empty_value_is_left_out_of_the_payload_at_any_depth",
-    ),
-    Bug(
         name="secret-left-under-the-old-key",
         does="A rotation of SECRET_KEY leaves the tokens of webhooks under the former key.",
         changes=(Change(f"{AGENT_CARDS}/resealing.py", '    (PushConfig, "sealed_token"),\n', ""),),
         fails="tests/agentcards/test_resealing.py::test_every_encrypted_column_is_encrypted_again",
-    ),
-    Bug(
-        name="task-without-a-depth",
-        does="Two hubs send a task to each other for ever.",
-        changes=(
-            Change(
-                f"{AGENT_CARDS}/carriages/corvid.py",
-                "        if depth is not None and depth > MAX_A2A_DEPTH:\n",
-                "        if depth is not None and depth > MAX_A2A_DEPTH * 10:\n",
-            ),
-        ),
-        fails="tests/agentcards/test_remote_calls_bounds.py::test_a_task_beyond_the_depth_limit_is_not_submitted",
     ),
     Bug(
         name="idempotent-by-choice",
@@ -148,18 +88,6 @@ BUGS = (
         fails=f"{DASHBOARD}/views/test_repair.py::test_the_idempotent_choice_needs_a_task_that_declares_it",
     ),
     Bug(
-        name="form-of-another-lease",
-        does="The form of a repair acts on the lease of its address, although it was made for another.",
-        changes=(
-            Change(
-                "dashboard/views/repair.py",
-                '        if (chosen["lease_id"], chosen["attempt"]) != (subject.lease_id, subject.attempt):\n',
-                '        if (chosen["lease_id"], chosen["attempt"]) == (None, None):\n',
-            ),
-        ),
-        fails=f"{DASHBOARD}/views/test_repair.py::test_a_form_made_for_another_lease_changes_nothing",
-    ),
-    Bug(
         name="formula-in-a-cell",
         does="A spreadsheet runs text of an agent as a formula.",
         changes=(
@@ -170,18 +98,6 @@ BUGS = (
             ),
         ),
         fails=f"{DASHBOARD}/views/test_tasks.py::test_a_csv_download_escapes_formulas",
-    ),
-    Bug(
-        name="link-to-a-script",
-        does="A link in a text of an agent runs a script in the page of an operator.",
-        changes=(
-            Change(
-                "dashboard/wording/markdown.py",
-                "        return _TO_THE_WEB.match(url) is not None\n",
-                "        return bool(url)\n",
-            ),
-        ),
-        fails=f"{DASHBOARD}/wording/test_markdown.py::test_links_lead_to_the_web_or_to_mail_alone",
     ),
     Bug(
         name="form-acts-twice",

@@ -42,18 +42,6 @@ BUGS = (
         fails=f"{GATE}/test_capabilities.py::test_an_unknown_scope_field_admits_no_request",
     ),
     Bug(
-        name="viewer-shares-views",
-        does="A viewer shows a view of its own to all people.",
-        changes=(
-            Change(
-                "mailbox/gate/capabilities.py",
-                "    Role.VIEWER: frozenset(),\n",
-                "    Role.VIEWER: frozenset({actions.SHARE_VIEWS}),\n",
-            ),
-        ),
-        fails="tests/mailbox/verbs/people/test_saved_views.py::test_a_viewer_shares_no_view",
-    ),
-    Bug(
         name="grant-passed-on-without-its-end",
         does="An agent passes a grant on that outlives its own.",
         changes=(
@@ -114,12 +102,6 @@ BUGS = (
         fails=f"{LIFE}/test_quotas.py::test_a_sender_stores_bytes_up_to_its_quota",
     ),
     Bug(
-        name="words-count-for-no-quota",
-        does="A sender at its quota of bytes adds messages to its tasks.",
-        changes=(Change("mailbox/verbs/life/conversation.py", "    quotas.take_words(task, size)\n", ""),),
-        fails=f"{LIFE}/test_conversation.py::test_a_sender_at_its_quota_of_bytes_sends_no_message",
-    ),
-    Bug(
         name="bucket-without-a-brim",
         does="An agent that was silent for a day may send a day's requests at once.",
         changes=(
@@ -136,18 +118,6 @@ BUGS = (
         does="Failed requests of a stranger shut out the agents that share its address.",
         changes=(Change(RATES, " and not _live_keys.has(key):", ":"),),
         fails=f"{GATE}/test_rates.py::test_a_stranger_shuts_out_no_agent_behind_its_address",
-    ),
-    Bug(
-        name="failed-form-stays-claimed",
-        does="A form whose act failed cannot be sent again.",
-        changes=(
-            Change(
-                "mailbox/gate/limits.py",
-                "        if is_first:\n            claim.delete()\n        raise\n",
-                "        raise\n",
-            ),
-        ),
-        fails=f"{GATE}/test_limits.py::test_a_failed_act_can_be_claimed_again_and_a_done_act_cannot",
     ),
     Bug(
         name="guesser-fills-the-journal",
@@ -182,12 +152,6 @@ BUGS = (
         does="It seals rows anew whose seals were deleted, and so hides the deletion.",
         changes=(Change(SEALING, "    _require_whole()\n    last =", "    last ="),),
         fails=f"{UPKEEP}/test_sealing.py::test_a_hub_whose_newest_seals_are_gone_does_not_seal_their_rows_anew",
-    ),
-    Bug(
-        name="young-rows-are-sealed",
-        does="It seals rows at once, before the rows with smaller ids are committed.",
-        changes=(Change(SEALING, "RIPE_AFTER = timedelta(seconds=5)\n", "RIPE_AFTER = timedelta(0)\n"),),
-        fails=f"{UPKEEP}/test_sealing.py::test_young_rows_stay_unsealed_and_are_counted",
     ),
     Bug(
         name="erasure-without-a-record",

@@ -22,24 +22,6 @@ BUGS = (
         fails=f"{REPAIRS}/test_retry.py::test_a_task_is_requeued_until_its_attempts_are_used_up",
     ),
     Bug(
-        name="retry-gate-takes-a-newer-lease",
-        does="The retry gate ends a lease that began after it has looked.",
-        changes=(
-            Change(
-                RETRY,
-                "            if current is None or current.lease_id != lease.lease_id:\n",
-                "            if current is None:\n",
-            ),
-            Change(
-                RETRY,
-                "            if (changed := decide(current, policy, now=journal.now, requeued=0)) is not None:\n"
-                "                return changed\n",
-                "",
-            ),
-        ),
-        fails=f"{REPAIRS}/test_retry.py::test_a_new_lease_of_a_scanned_task_is_not_requeued",
-    ),
-    Bug(
         name="expired-plan-is-applied",
         does="It applies a plan of repairs that has expired.",
         changes=(Change(PLANS, "    if plan.has_expired(journal.now):\n", "    if plan.expires_at is None:\n"),),
@@ -80,23 +62,6 @@ BUGS = (
         does="Compaction deletes rows that no roll-up has counted.",
         changes=(Change(COMPACTION, "        rollups.keep(found)\n", ""),),
         fails=f"{UPKEEP}/test_rollups.py::test_tasks_compacted_one_after_another_are_all_counted",
-    ),
-    Bug(
-        name="cap-drops-the-last-task",
-        does="A sender with as many tasks as its cap loses its oldest.",
-        changes=(
-            Change(COMPACTION, "if len(oldest) > cap else []", "if len(oldest) >= cap else []"),
-            Change(COMPACTION, "filter(sent__gt=many)", "filter(sent__gte=many)"),
-        ),
-        fails=f"{UPKEEP}/test_cap.py::test_a_sender_at_its_cap_loses_no_task",
-    ),
-    Bug(
-        name="sweep-compacts-unasked",
-        does="The sweep deletes finished tasks although no setting says so.",
-        changes=(
-            Change("mailbox/verbs/upkeep/sweep.py", "    if settings.A2A_RETENTION_SWEEP:\n", "    if caller:\n"),
-        ),
-        fails=f"{UPKEEP}/test_sweep.py::test_a_sweep_compacts_only_where_the_setting_says_so",
     ),
     Bug(
         name="erased-words-stay",
