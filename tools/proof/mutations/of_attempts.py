@@ -86,5 +86,6 @@ BUGS = (
             ),
         ),
         fails="tests/a2aproject/serving/test_lifeline.py::test_nothing_outlives_a_killed_supervisor",
+        in_gate=False,
     ),
 )

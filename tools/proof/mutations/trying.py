@@ -26,6 +26,8 @@ WITHIN = 600  # seconds for one run of tests
 MARK = "A2A_BUGS_TREE"  # in the environment of every process that the tests start
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 NO_TESTS = 5  # pytest's exit code if it selected no test
+# In each copy: the database of its tests on SQLite, and a migrated database from which each run gets that one.
+DATABASE, MIGRATED = Path("var/test/test.sqlite3"), Path("var/test/migrated.sqlite3")
 
 Item = TypeVar("Item")
 Part = tuple[str, Sequence[str]]  # a database, and tests to run there
@@ -56,7 +58,15 @@ def copied() -> Iterator[Path]:
             if (ROOT / name).is_file():
                 (tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, tree / name)
+        migrate(tree)
         yield tree
+
+
+def migrate(tree: Path) -> None:
+    """Migrate a database of SQLite once for all runs of the tree. A run needs more time for that than for its test."""
+    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
+    environment = environment_of(tree) | {"DATABASE_URL": f"sqlite:///{tree / MIGRATED}"}
+    subprocess.run(command, cwd=tree, env=environment, check=True)
 
 
 def side_by_side(trees: Sequence[Path], act: Callable[[Path, Item], str | None], items: Sequence[Item]) -> list[str]:
@@ -109,13 +119,15 @@ def tried(tree: Path, bug: Bug) -> str | None:
 
     If `make test` is said to catch the bug, only the cases that `make test` runs count.
     """
-    gate = ("--gate",) if bug.in_gate else ()
+    options = ["--exitfirst", *(["--gate"] if bug.in_gate else [])]
+    if any("/migrations/" in change.path for change in bug.changes):
+        options.append("--create-db")
     changed = bug.applied(tree)
     before = {path: path.read_text() for path in changed}
     try:
         for path, text in changed.items():
             path.write_text(text)
-        code, output = run(tree, bug.database, "--exitfirst", *gate, bug.fails)
+        code, output = run(tree, bug.database, *options, bug.fails)
     finally:
         for path, text in before.items():
             path.write_text(text)
@@ -128,17 +140,38 @@ def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
     """Run pytest in the tree; return its exit code and output. No process that the tests started outlives them."""
     options = ["-q", "-rfE", "--tb=short", "-p", "no:cacheprovider", "-p", "no:randomly"]
     command = [sys.executable, "-m", "pytest", *options, *arguments]
-    environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", MARK: str(tree)}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # the runs in one tree share its bytecode
     if database == "postgresql":
         command = [sys.executable, "-m", "tests.support.postgres", "--", *command]
+    else:
+        renew_database(tree)
+        command.append("--reuse-db")
     try:
         done = subprocess.run(
-            command, cwd=tree, env=environment, capture_output=True, text=True, timeout=WITHIN, check=False
+            command,
+            cwd=tree,
+            env=environment_of(tree),
+            capture_output=True,
+            text=True,
+            timeout=WITHIN,
+            check=False,
         )
     finally:
         end_processes_of(tree)
     return done.returncode, done.stdout + done.stderr
+
+
+def environment_of(tree: Path) -> dict[str, str]:
+    """Return the environment of the tree's processes, which keep their bytecode for the later ones."""
+    environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", MARK: str(tree)}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)
+    return environment
+
+
+def renew_database(tree: Path) -> None:
+    """Give the tests of the tree a migrated and empty database, without what an earlier run has left."""
+    for ending in ("", "-wal", "-shm"):
+        (tree / f"{DATABASE}{ending}").unlink(missing_ok=True)
+    shutil.copyfile(tree / MIGRATED, tree / DATABASE)
 
 
 def end_processes_of(tree: Path) -> None:

@@ -78,7 +78,32 @@ def test_a_bug_is_caught_only_if_its_own_test_fails(tmp_path, monkeypatch, code,
     assert module.read_text() == "x = 1\n"
 
 
-@pytest.mark.processes
+def test_a_bug_of_a_migration_is_tried_on_a_database_of_its_own(tmp_path, monkeypatch):
+    module = tmp_path / "mailbox/migrations/m.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("x = 1\n")
+    bug = replace(BUG, changes=(Change("mailbox/migrations/m.py", "1", "2"),))
+    seen = []
+    monkeypatch.setattr(trying, "run", lambda *arguments: seen.append(arguments) or (0, ""))
+
+    trying.tried(tmp_path, bug)
+
+    assert seen == [(tmp_path, "sqlite", "--exitfirst", "--gate", "--create-db", "t.py::test_a")]
+
+
+def test_each_run_begins_with_the_migrated_database(tmp_path):
+    own, migrated = tmp_path / trying.DATABASE, tmp_path / trying.MIGRATED
+    own.parent.mkdir(parents=True)
+    migrated.write_text("migrated")
+    own.write_text("used")
+    own.with_name(f"{own.name}-wal").write_text("used")
+
+    trying.renew_database(tmp_path)
+
+    assert sorted(path.name for path in own.parent.iterdir()) == [migrated.name, own.name]
+    assert own.read_text() == "migrated"
+
+
 def test_a_process_that_a_test_left_behind_is_ended(tmp_path):
     marked = {**os.environ, trying.MARK: str(tmp_path)}
     with subprocess.Popen(["sleep", "60"], env=marked) as left, subprocess.Popen(["sleep", "60"]) as other:  # noqa: S607
