@@ -84,11 +84,15 @@ def test_a_bug_of_a_migration_is_tried_on_a_database_of_its_own(tmp_path, monkey
     module.write_text("x = 1\n")
     bug = replace(BUG, changes=(Change("mailbox/migrations/m.py", "1", "2"),))
     seen = []
-    monkeypatch.setattr(trying, "run", lambda *arguments: seen.append(arguments) or (0, ""))
 
+    def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
+        seen.append((database, *arguments))
+        return 0, ""
+
+    monkeypatch.setattr(trying, "run", run)
     trying.tried(tmp_path, bug)
 
-    assert seen == [(tmp_path, "sqlite", "--exitfirst", "--gate", "--create-db", "t.py::test_a")]
+    assert seen == [("sqlite", "--exitfirst", "--gate", "--create-db", "t.py::test_a")]
 
 
 def test_each_run_begins_with_the_migrated_database(tmp_path):
