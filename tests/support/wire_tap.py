@@ -7,11 +7,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from tests.support.sockets import CONNECTED
+
 _taps: list[list[tuple[Any, ...]]] = []
 
 
 def _report(event: str, arguments: tuple[Any, ...]) -> None:
-    if event == "socket.connect":
+    if event in ("socket.connect", CONNECTED):
         for tap in _taps:
             tap.append(arguments[1])
 
