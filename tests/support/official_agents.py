@@ -193,7 +193,7 @@ class Official:
                 yield event
             if event is None or self._state(task) in (*ENDED, *INTERRUPTED):
                 return
-            self.gate.wait(10)
+            self.gate.wait()
             self.over.wait(self.beat)
 
     def _keep_status_message(self, task: Json) -> None:

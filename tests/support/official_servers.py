@@ -5,28 +5,23 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from tests.support.http_servers import Handler, serving
 from tests.support.official_0_3 import older_request, older_result
 from tests.support.official_agents import Json, Official, RefusedError
 from tests.support.remote_servers import hang_up
 
 
-class OfficialHandler(BaseHTTPRequestHandler):
+class OfficialHandler(Handler):
     protocol_version = "HTTP/1.1"
     agent: Official
 
-    def handle(self) -> None:
-        with suppress(ConnectionError):
-            super().handle()
-
-    def do_GET(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+    def answer(self, body: bytes) -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
         self.agent.requests.append((self.command, self.path, headers, body))
         path = urlsplit(self.path).path
@@ -39,8 +34,6 @@ class OfficialHandler(BaseHTTPRequestHandler):
         if path == "/rest" or path.startswith("/rest/"):
             return self._rest(path.removeprefix("/rest"), body, headers)
         return self._rpc(json.loads(body), headers, older=path == "/older")
-
-    do_POST = do_GET  # noqa: N815
 
     def _rpc(self, body: Json, headers: Mapping[str, str], *, older: bool) -> None:
         operation, params = older_request(body["method"], body["params"]) if older else (body["method"], body["params"])
@@ -79,12 +72,7 @@ class OfficialHandler(BaseHTTPRequestHandler):
         return self._json(200, result) if isinstance(result, dict) else self._events(result)
 
     def _json(self, status: int, value: Json) -> None:
-        answer = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(answer)))
-        self.end_headers()
-        self.wfile.write(answer)
+        self.send(status, json.dumps(value).encode(), ("Content-Type", "application/json"))
 
     def _events(self, events: Iterator[Json]) -> None:
         self.send_response(200)
@@ -97,9 +85,6 @@ class OfficialHandler(BaseHTTPRequestHandler):
             self.wfile.flush()
         self.close_connection = True
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
 
 @contextmanager
 def official(port: int = 0, **given: Any) -> Iterator[Official]:
@@ -107,18 +92,13 @@ def official(port: int = 0, **given: Any) -> Iterator[Official]:
     agent = Official(**given)
     agent.gate.set()
     handler = type("Handler", (OfficialHandler,), {"agent": agent})
-    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
-    server.daemon_threads = True
-    agent.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
-        yield agent
-    finally:
-        agent.gate.set()
-        agent.over.set()
-        hang_up()
-        server.shutdown()
-        server.server_close()
+    with serving(handler, port) as agent.url:
+        try:
+            yield agent
+        finally:
+            agent.gate.set()
+            agent.over.set()
+            hang_up()
 
 
 @pytest.fixture

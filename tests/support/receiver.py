@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+from tests.support.http_servers import Handler, serving
 
 
 class Receiver:
@@ -23,26 +23,11 @@ class Receiver:
 def receiver() -> Iterator[Receiver]:
     found = Receiver()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+    class Hook(Handler):
+        def answer(self, body: bytes) -> None:
             found.calls.append((dict(self.headers), body))
-            self.send_response(found.statuses.pop(0) if found.statuses else 200)
-            for name, value in found.extra.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(found.body)))
-            self.end_headers()
-            self.wfile.write(found.body)
+            self.send(found.statuses.pop(0) if found.statuses else 200, found.body, *found.extra.items())
 
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    found.url = f"http://127.0.0.1:{server.server_port}/hook"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    try:
+    with serving(Hook) as url:
+        found.url = f"{url}/hook"
         yield found
-    finally:
-        server.shutdown()
-        server.server_close()

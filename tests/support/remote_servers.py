@@ -9,14 +9,14 @@ import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
 
 from mailbox.outbound import exchange
+from tests.support.http_servers import Handler, serving
 
 Conversation = Callable[[socket.socket, threading.Event], None]
 MADE_AT = "2026-01-02T03:04:05.678Z"
@@ -135,39 +135,20 @@ def corvid(port: int = 0) -> Iterator[Corvid]:
     """Serve a `Corvid` until the block ends."""
     agent = Corvid()
 
-    class Handler(BaseHTTPRequestHandler):
+    class CorvidHandler(Handler):
         protocol_version = "HTTP/1.1"
 
-        def handle(self) -> None:
-            with suppress(ConnectionError):  # a client stopped reading
-                super().handle()
-
-        def do_GET(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        def answer(self, body: bytes) -> None:
             agent.requests.append((self.command, self.path, dict(self.headers), body))
             status, value = agent.answer(self.command, self.path, body)
             answer = value if isinstance(value, bytes) else json.dumps(value).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+            self.send(status, answer, ("Content-Type", "application/json"))
 
-        do_POST = do_GET  # noqa: N815
-
-        def log_message(self, *_: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
-    server.daemon_threads = True
-    agent.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True).start()
-    try:
-        yield agent
-    finally:
-        hang_up()
-        server.shutdown()
-        server.server_close()
+    with serving(CorvidHandler, port) as agent.url:
+        try:
+            yield agent
+        finally:
+            hang_up()
 
 
 @pytest.fixture

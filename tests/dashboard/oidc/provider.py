@@ -5,11 +5,9 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -17,11 +15,11 @@ import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
 
-from tests.support.hub import PATIENCE
+from tests.support.http_servers import Handler, serving
 
 CLIENT, SECRET, KID = "the-hub", "secret-of-the-hub", "key-1"
 PERSON = {"sub": "1", "email": "ana@example.org", "email_verified": True, "groups": ["ops"]}
-DROPS = 500  # of a dripping answer, before its rest
+DROPS, DROP_LASTS = 500, 0.02  # of a dripping answer, before its rest; seconds of the clock
 KEY, FOREIGN_KEY = (rsa.generate_private_key(public_exponent=65537, key_size=2048) for _ in range(2))
 
 
@@ -39,6 +37,7 @@ class Provider:
         self.given: dict[str, bytes] = {}  # whole answers instead, by their paths
         self.kinds: dict[str, str] = {}  # media types of answers other than JSON, by their paths
         self.silent = self.dripping = ""  # the path of an answer that never begins, or ends after ten seconds
+        self.clock = 0.0  # seconds
         self.asked: dict[str, str] = {}  # the parameters of the last sign-in
         self.cookies: list[str] = []  # what the hub sent back of the cookies in all answers
 
@@ -69,39 +68,24 @@ class Provider:
 
 @contextmanager
 def running() -> Iterator[Provider]:
-    provider, never = Provider(), threading.Event()
+    provider = Provider()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
+    class ProviderHandler(Handler):
+        def answer(self, body: bytes) -> None:
             path = urlsplit(self.path).path
             provider.cookies += self.headers.get_all("Cookie", [])
             if path == provider.silent:
-                self.connection.settimeout(PATIENCE)
                 self.connection.recv(1)  # until the hub hangs up
                 return
-            answer = provider.given.get(path) or json.dumps(provider.answer(path, parse_qs(body))).encode()
+            answer = provider.given.get(path) or json.dumps(provider.answer(path, parse_qs(body.decode()))).encode()
             self.send_response(provider.status)
             self.send_header("Content-Type", provider.kinds.get(path, "application/json"))
             self.send_header("Set-Cookie", "planted=1; Path=/")
             self.end_headers()
-            with suppress(ConnectionError):
-                for _ in range(DROPS if path == provider.dripping else 0):
-                    self.wfile.write(b" ")
-                    never.wait(0.02)
-                self.wfile.write(answer)
+            for _ in range(DROPS if path == provider.dripping else 0):
+                provider.clock += DROP_LASTS
+                self.wfile.write(b" ")
+            self.wfile.write(answer)
 
-        do_POST = do_GET  # noqa: N815 (the name of the standard library)
-
-        def log_message(self, *_: object) -> None:
-            pass
-
-    with HTTPServer(("127.0.0.1", 0), Handler) as server:
-        provider.url = f"http://127.0.0.1:{server.server_port}"
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
-        try:
-            yield provider
-        finally:
-            server.shutdown()
-            serving.join(PATIENCE)
+    with serving(ProviderHandler) as provider.url:
+        yield provider

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import jwt
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from dashboard.oidc import provider as calls
 from mailbox.gate.callers import Role
 from mailbox.gate.credentials import role_of
 from mailbox.verbs.people import provided
@@ -101,10 +103,18 @@ def test_an_answer_with_another_status_fails(provider, ana, client, status):
 
 
 @pytest.mark.parametrize("path", ["/token", "/jwks", "/userinfo"])
-@pytest.mark.parametrize("how", ["silent", "dripping"])
-def test_an_answer_that_does_not_end_in_time_fails(provider, ana, client, settings, path, how):
-    settings.OIDC_TIMEOUT = 0.5
-    setattr(provider, how, path)
+def test_an_answer_that_never_begins_fails(provider, ana, client, settings, path):
+    settings.OIDC_TIMEOUT = 0.1
+    provider.silent = path
+
+    assert_failed(provider, client)
+
+
+@pytest.mark.parametrize("path", ["/token", "/jwks", "/userinfo"])
+def test_an_answer_that_does_not_end_in_time_fails(provider, ana, client, settings, monkeypatch, path):
+    settings.OIDC_TIMEOUT = 5
+    monkeypatch.setattr(calls, "time", SimpleNamespace(monotonic=lambda: provider.clock))
+    provider.dripping = path
 
     assert_failed(provider, client)
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+import re
 from uuid import uuid4
 
 import pytest
@@ -15,10 +14,13 @@ from mailbox.models import PushDelivery
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import ExternalServiceError
+from tests.support.http_servers import Handler, serving
+from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
 COOKIES = ["planted=1; Path=/", *(f"c{number}=x; Path=/; Max-Age=99999" for number in range(50))]
+PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
 
 
 @pytest.fixture
@@ -27,28 +29,13 @@ def hostile(settings):
     settings.A2A_OUTBOUND_ALLOW = ["127.0.0.0/8"]
     seen = []
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_GET(self):
-            self.rfile.read(int(self.headers.get("Content-Length") or 0))
+    class Planting(Handler):
+        def answer(self, body):
             seen.append(dict(self.headers))
-            self.send_response(200)
-            for cookie in COOKIES:
-                self.send_header("Set-Cookie", cookie)
-            self.send_header("Content-Length", "2")
-            self.end_headers()
-            self.wfile.write(b"{}")
+            self.send(200, b"{}", *(("Set-Cookie", cookie) for cookie in COOKIES))
 
-        do_POST = do_GET  # noqa: N815 (http.server's spelling)
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}", seen
-    server.shutdown()
-    server.server_close()
+    with serving(Planting) as url:
+        yield url, seen
 
 
 def callback_to(url):
@@ -67,3 +54,16 @@ def test_no_call_takes_or_sends_a_cookie(hostile):
 
     assert len(seen) == 6
     assert [headers for headers in seen if "Cookie" in headers] == []
+
+
+def test_the_hub_has_one_outbound_client_beside_that_of_each_call_to_a_provider():
+    made = [
+        str(path.relative_to(ROOT))
+        for package in PRODUCT
+        for path in (ROOT / package).rglob("*.py")
+        if re.search(
+            r"httpx\.(Client|AsyncClient|get|post|stream|request)\(|urlopen\(|requests\.(get|post)", path.read_text()
+        )
+    ]
+
+    assert sorted(made) == ["dashboard/oidc/provider.py", "mailbox/outbound/exchange.py"]
