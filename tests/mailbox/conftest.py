@@ -5,9 +5,9 @@ import pytest
 from tests.support.cast import alice, bob, failures_are_noted_anew, mallory, olga
 from tests.support.official_servers import offie
 from tests.support.remote_agents import now, remote, rita
-from tests.support.remote_servers import hang_up
+from tests.support.remote_servers import drip, hang_up
 
-__all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "now", "offie", "olga", "remote", "rita"]
+__all__ = ["alice", "bob", "drip", "failures_are_noted_anew", "mallory", "now", "offie", "olga", "remote", "rita"]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Remote servers on the loopback: a raw server that sends a test's bytes, and a corvid-agent."""
+"""Remote servers on the loopback: raw servers that send a test's bytes, and a corvid-agent."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mailbox.outbound import exchange
+from mailbox.outbound import connections, exchange
 from tests.support.http_servers import Handler, serving
 
 Conversation = Callable[[socket.socket, threading.Event], None]
@@ -62,6 +62,40 @@ def raw_server(converse: Conversation) -> Iterator[str]:
         over.set()
         listener.shutdown(socket.SHUT_RDWR)
         listener.close()
+
+
+class Drip:
+    """Sends one drop for each read of the hub. A read takes 10 ms of the hub's clock, so no read waits for long."""
+
+    def __init__(self) -> None:
+        self.seconds, self.reads = 0.0, threading.Semaphore(0)
+
+    def converse(self, *beginning: bytes, drop: bytes = b"x") -> Conversation:
+        """Return a conversation that sends the beginning, then drops without end."""
+
+        def converse(connection: socket.socket, over: threading.Event) -> None:
+            for part in beginning:
+                connection.sendall(part)
+            while not over.is_set():
+                self.reads.acquire()
+                connection.sendall(drop)
+
+        return converse
+
+
+@pytest.fixture
+def drip(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drip]:
+    drip, read = Drip(), connections.DeadlineStream.read
+
+    def read_a_drop(*arguments: Any, **named: Any) -> bytes:
+        drip.seconds += 0.01
+        drip.reads.release()
+        return read(*arguments, **named)
+
+    monkeypatch.setattr(connections, "monotonic", lambda: drip.seconds)
+    monkeypatch.setattr(connections.DeadlineStream, "read", read_a_drop)
+    yield drip
+    drip.reads.release()
 
 
 @dataclass

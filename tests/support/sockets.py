@@ -17,7 +17,6 @@ from typing import Any
 
 from tests.support.chance import guard
 
-HOSTS = ("127.0.0.1", "::1", "localhost")
 CLIENT = ("127.0.0.1", 1)  # the address of every client
 CONNECTED = "tests.connected"  # the audit event of a connection in memory
 
@@ -88,7 +87,9 @@ def _real_close(self: socket.socket) -> None:
 
 
 def _is_of_this_machine(sock: socket.socket, address: Any) -> bool:
-    return sock.type == socket.SOCK_STREAM and sock.family in (socket.AF_INET, socket.AF_INET6) and address[0] in HOSTS
+    if sock.type != socket.SOCK_STREAM or sock.family not in (socket.AF_INET, socket.AF_INET6):
+        return False
+    return address[0] in ("localhost", "::1") or address[0].startswith("127.")
 
 
 def _is_in_memory(sock: socket.socket) -> bool:

