@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from concurrent.futures import FIRST_COMPLETED, wait
+
 from mailbox.background.callback_sender import CallbackSender
-from tests.support.hub import wait_until
 
 
 def deliver_due():
@@ -15,10 +16,8 @@ def deliver_due():
 
 
 def deliver_until(sender, condition):
-    """Run rounds of the sender until the condition holds; fail if it does not within the patience of tests."""
-
-    def holds():
+    """Run rounds of the sender until the condition holds. Each round begins when an attempt has ended."""
+    sender.look_around()
+    while not condition():
+        wait(sender._under_way, return_when=FIRST_COMPLETED)
         sender.look_around()
-        return condition()
-
-    wait_until(holds)

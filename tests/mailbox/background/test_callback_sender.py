@@ -21,9 +21,9 @@ from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
 from tests.support.callback_rounds import deliver_due, deliver_until
-from tests.support.hub import wait_until
 from tests.support.receiver import receiver
 from tests.support.remote_servers import raw_server
+from tests.support.watching import watched
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 NOWHERE = "http://127.0.0.77:9009/hook"
@@ -239,15 +239,16 @@ def test_the_sender_delivers_until_it_is_stopped(alice, bob, monkeypatch, wakes)
     if wakes == "by rings":
         monkeypatch.setattr(attendance, "begin", lambda: None)
         monkeypatch.setattr(callback_sender, "LONGEST_PAUSE", 3600)
+    stores = watched(monkeypatch, CallbackSender, "store")
     stop = threading.Event()
     running = threading.Thread(target=work, args=(stop,))
     with receiver() as seen:
         running.start()
         try:
             first = written(alice, bob, seen.url)
-            wait_until(lambda: states(first) == [State.DELIVERED])
+            stores.until(lambda: states(first) == [State.DELIVERED])
             second = written(alice, bob, seen.url)
-            wait_until(lambda: states(second) == [State.DELIVERED])
+            stores.until(lambda: states(second) == [State.DELIVERED])
         finally:
             stop.set()
             running.join()

@@ -13,16 +13,17 @@ from mailbox.verbs.life import push_configs, results, updates
 from mailbox.words.conversation import Update
 from tests.support import factories
 from tests.support.factories import text
-from tests.support.hub import wait_until
 from tests.support.races import race
 from tests.support.receiver import receiver
+from tests.support.watching import watched
 from tests.support.webhook_rounds import leased, told, webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("loopback")]
 TASKS, EVENTS = 4, 6
 
 
-def test_two_couriers_tell_every_event_once_and_in_order(alice, bob):
+def test_two_couriers_tell_every_event_once_and_in_order(alice, bob, monkeypatch):
+    rounds = watched(monkeypatch, Courier, "look_around")
     with receiver() as hook, Couriers(2) as couriers:
         tasks = [leased(alice, bob).task for _ in range(TASKS)]
         for task in tasks:
@@ -32,7 +33,7 @@ def test_two_couriers_tell_every_event_once_and_in_order(alice, bob):
                 updates.post_updates(bob, task.uuid, [Update(message=text(f"{task.pk} {number}"))])
         for task in tasks:
             results.post_result(bob, factories.result_envelope(task, content=()))
-        wait_until(lambda: not PushConfig.objects.open().exists() or couriers.failed)
+        rounds.until(lambda: not PushConfig.objects.open().exists() or couriers.failed)
 
     assert not couriers.failed
     for task in tasks:
@@ -42,14 +43,15 @@ def test_two_couriers_tell_every_event_once_and_in_order(alice, bob):
     assert PushDelivery.objects.exclude(attempts=1).count() == 0
 
 
-def test_a_running_courier_hears_of_a_new_webhook_and_of_the_events_of_its_task(alice, bob):
+def test_a_running_courier_hears_of_a_new_webhook_and_of_the_events_of_its_task(alice, bob, monkeypatch):
+    stores = watched(monkeypatch, Courier, "store")
     with receiver() as hook, Couriers(1):
         task = leased(alice, bob).task
         webhook(alice, task, hook.url)
         updates.post_updates(bob, task.uuid, [Update(message=text("one"))])
-        wait_until(lambda: told(hook) == ["WORKING: one"])
+        stores.until(lambda: told(hook) == ["WORKING: one"])
         updates.post_updates(bob, task.uuid, [Update(message=text("two"))])
-        wait_until(lambda: told(hook) == ["WORKING: one", "WORKING: two"])
+        stores.until(lambda: told(hook) == ["WORKING: one", "WORKING: two"])
 
 
 def test_twenty_one_webhooks_set_at_once_are_twenty(alice, bob):

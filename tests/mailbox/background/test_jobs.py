@@ -19,7 +19,6 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Agent, Lease
 from mailbox.verbs.repairs import auto_retry, retry
 from tests.support import factories
-from tests.support.hub import PATIENCE
 
 SUMMARY_KEYS = [
     "enabled",
@@ -145,7 +144,7 @@ def test_processes_that_register_at_once_create_each_job_once(switched_on):
 
     def register() -> None:
         try:
-            barrier.wait(PATIENCE)
+            barrier.wait()
             jobs.register()
         except BaseException as failure:  # noqa: BLE001 it is asserted on
             failures.append(failure)
@@ -156,7 +155,7 @@ def test_processes_that_register_at_once_create_each_job_once(switched_on):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join()
 
     assert failures == []
     assert sorted(row.func for row in Schedule.objects.all()) == sorted([timetable.RETRY_JOB, *jobs.ALWAYS])

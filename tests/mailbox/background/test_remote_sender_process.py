@@ -14,25 +14,26 @@ import psutil
 import pytest
 from django.db import connection
 
-from agentcards import profiles
+from agentcards import profiles, remote_calls
 from agentcards.models import RemoteCall
 from mailbox.background import remote_sender
 from mailbox.background.remote_sender import RemoteSender
 from mailbox.database.bell import attendance, topics, waiters
+from mailbox.database.bell.waiters import Waiter
 from mailbox.gate.callers import Caller
 from mailbox.models import Result
 from tests.support import factories
-from tests.support.hub import PATIENCE, ROOT, command_of, served, wait_until
+from tests.support.hub import ROOT, command_of, free_port, served, wait_until
 from tests.support.own_client import client_of
 from tests.support.receiver import receiver
-
-pytestmark = pytest.mark.processes
+from tests.support.watching import watched
 
 
 @pytest.mark.django_db(transaction=True)
 def test_a_ring_brings_a_task_to_its_remote_agent(remote, alice, monkeypatch):
     monkeypatch.setattr(attendance, "begin", lambda: None)
-    monkeypatch.setattr(remote_sender, "LONGEST_PAUSE", 10 * PATIENCE)
+    monkeypatch.setattr(remote_sender, "LONGEST_PAUSE", 3600)
+    waits, looks = watched(monkeypatch, Waiter, "wait_for"), watched(monkeypatch, remote_calls, "look")
     rita = factories.agent("rita")
     profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": remote.url})
     stop = threading.Event()
@@ -41,18 +42,17 @@ def test_a_ring_brings_a_task_to_its_remote_agent(remote, alice, monkeypatch):
     carrier.start()
     try:
         for number in range(2):
-            wait_until(lambda: topics.agent(factories.row_of(rita).pk) in waiters.waited())
+            waits.until(lambda: topics.agent(factories.row_of(rita).pk) in waiters.waited())
             factories.sent_task(alice, rita)
-            wait_until(partial(has_results, number + 1))
+            looks.until(partial(has_results, number + 1))
     finally:
         stop.set()
-        carrier.join(PATIENCE)
-
-    assert not carrier.is_alive()
+        carrier.join()
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_sender_brings_many_tasks_at_once_and_stops_on_request(remote, alice):
+def test_the_sender_brings_many_tasks_at_once_and_stops_on_request(remote, alice, monkeypatch):
+    looks = watched(monkeypatch, remote_calls, "look")
     rita = factories.agent("rita")
     profiles.update_profile(Caller.command_line(), factories.row_of(rita), {"remote_url": remote.url})
     for number in range(6):
@@ -62,10 +62,10 @@ def test_the_sender_brings_many_tasks_at_once_and_stops_on_request(remote, alice
 
     carrier.start()
     try:
-        wait_until(lambda: Result.objects.count() == 6)
+        looks.until(partial(has_results, 6))
     finally:
         stop.set()
-        carrier.join(PATIENCE)
+        carrier.join()
 
     assert sorted(result.blocks[0]["text"] for result in Result.objects.all()) == [f"work {n}: done" for n in range(6)]
     assert len(remote.bodies) == 6
@@ -86,22 +86,31 @@ def work(stop):
 @contextlib.contextmanager
 def remote_process(looks):
     """Run a corvid-agent whose tasks end after that many polls; yield its URL."""
-    command = [sys.executable, "-m", "tests.support.remote_servers", str(looks)]
-    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
-        try:
-            assert process.stdout is not None
-            yield process.stdout.readline().strip()
-        finally:
-            process.kill()
+    port = free_port()
+    command = [sys.executable, "-m", "tests.support.remote_servers", str(port), str(looks)]
+    process = subprocess.Popen(command, cwd=ROOT)
+    url = f"http://127.0.0.1:{port}"
+    try:
+        wait_until(lambda: answers(f"{url}/.well-known/agent-card.json"))
+        yield url
+    finally:
+        process.kill()
+        process.wait()
+
+
+def answers(url):
+    with contextlib.suppress(httpx.HTTPError):
+        return httpx.get(url).is_success
+    return False
 
 
 @pytest.fixture(scope="module")
 def carrying_hub(tmp_path_factory, migrated_database):
     """Serve a hub that may call the loopback."""
-    var = tmp_path_factory.mktemp("hub")
+    var, services = tmp_path_factory.mktemp("hub"), ("--only", "web,carrier")
     with (
         migrated_database() as database_url,
-        served(var, services="web,carrier", database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
+        served(var, *services, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
     ):
         yield hub
 

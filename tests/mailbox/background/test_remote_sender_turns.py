@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from concurrent.futures import FIRST_COMPLETED, wait
 
 import pytest
 
@@ -14,7 +15,6 @@ from mailbox.background.remote_sender import AT_ONE_AGENT, AT_SILENT_AGENTS, THR
 from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Result
 from tests.support import factories
-from tests.support.hub import wait_until
 from tests.support.remote_rounds import submit_all
 from tests.support.remote_servers import raw_server
 
@@ -40,7 +40,11 @@ def going():
 
 
 def carry_until(one, condition):
-    wait_until(lambda: one.look_around() or condition())
+    one.look_around()
+    while not condition():
+        calls = [call for pool in (one._looking, one._following, one._submitting) for call in pool._under_way]
+        wait(calls, return_when=FIRST_COMPLETED)
+        one.look_around()
 
 
 def results_of(agent):
@@ -108,19 +112,21 @@ class TestCallPool:
             pool.begin(act, RemoteCall(lease=Lease(holder_id=agent)), agent)
         raise AssertionError("more calls than threads")
 
-    def wait(self, pool):
-        wait_until(lambda: pool.collect() or not pool.held)
+    def collect(self, pool):
+        """Wait for the calls that have begun."""
+        wait(pool._under_way)
+        pool.collect()
 
     def test_an_agent_gets_several_threads_only_while_it_answers(self, let_go):
         pool = CallPool("test", set())
 
         unknown = self.fill(pool, 1, lambda _: True)
-        self.wait(pool)
+        self.collect(pool)
         answering = self.fill(pool, 1, lambda _: not let_go.wait())
         let_go.set()
-        self.wait(pool)
+        self.collect(pool)
         silent = self.fill(pool, 1, lambda _: None)
-        self.wait(pool)
+        self.collect(pool)
         not_called_since = self.fill(pool, 1, lambda _: True)
         pool.finish()
 

@@ -17,7 +17,6 @@ from mailbox.models import AuditEvent, Seal
 from mailbox.verbs.upkeep import sealing
 from mailbox.words import sealed
 from tests.support import pages, races, tampering
-from tests.support.hub import PATIENCE
 from tests.support.receiver import receiver
 from tests.support.tampering import old_rows
 
@@ -125,17 +124,17 @@ def test_no_row_is_sealed_while_a_smaller_id_may_still_be_committed(monkeypatch)
             with transaction.atomic():
                 old_rows(1)
                 inserted.set()
-                end.wait(PATIENCE)
+                end.wait()
         finally:
             connections.close_all()
 
     writer = threading.Thread(target=slow)
     writer.start()
-    assert inserted.wait(PATIENCE)
+    inserted.wait()
     later = old_rows(2)
     before = sealing.seal()
     end.set()
-    writer.join(PATIENCE)
+    writer.join()
     after = sealing.seal()
 
     assert (before, after) == (0, 1)
@@ -158,18 +157,18 @@ def test_an_id_that_was_drawn_without_a_transaction_number_holds_up_the_sealing(
                 cursor.execute(f"SELECT nextval(pg_get_serial_sequence('{tampering.TABLE}', 'id'))")
                 (key,) = cursor.fetchone()
                 drawn.set()
-                end.wait(PATIENCE)
+                end.wait()
                 old_rows(1, pk=key)
         finally:
             connections.close_all()
 
     writer = threading.Thread(target=slow)
     writer.start()
-    assert drawn.wait(PATIENCE)
+    drawn.wait()
     old_rows(2)
     before = sealing.seal()
     end.set()
-    writer.join(PATIENCE)
+    writer.join()
 
     assert (before, sealing.seal()) == (0, 1)
     assert verification.verify().finding is None
