@@ -104,7 +104,7 @@ def _needs(item: pytest.Item) -> Iterator[str]:
     yield from (name for name in NEEDS if name in getattr(item, "fixturenames", ()))
     callspec = getattr(item, "callspec", None)
     for value in callspec.params.values() if callspec else ():
-        yield from getattr(value, "needs", ())
+        yield from (name for name in getattr(value, "needs", ()) if name in NEEDS)
 
 
 def _lines(reasons: Iterable[str]) -> list[str]:

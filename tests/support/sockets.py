@@ -93,7 +93,7 @@ def _is_of_this_machine(sock: socket.socket, address: Any) -> bool:
 
 
 def _is_in_memory(sock: socket.socket) -> bool:
-    """Whether the system's socket is of another family than the one that the program has made."""
+    """Whether the system's socket is of another family than the program requested."""
     if sock.family not in (socket.AF_INET, socket.AF_INET6) or sock.fileno() < 0:
         return False
     return _socket.socket.getsockopt(sock, socket.SOL_SOCKET, socket.SO_DOMAIN) == socket.AF_UNIX

@@ -1,9 +1,9 @@
-"""Runs parts of the suite: python -m tools.suite gate|check|deep|all [DATABASE or BASE].
+"""Runs parts of the suite: python -m tools.suite PART [DATABASE or BASE].
 
-gate   the tests that each change must pass, on both databases or on DATABASE
-check  the tests that the change since BASE touches, cheapest first, within `CHECK_SECONDS` of CPU
-deep   the deep tests of the parts that the change since BASE touches, each with a second try
-all    every test on both databases, each with a second try; writes the report and the record of costs
+- `gate`: the tests that each change must pass, on both databases or on DATABASE.
+- `check`: the tests that the change since BASE touches, cheapest first, within `CHECK_SECONDS` of CPU.
+- `deep`: the deep tests of the parts that the change since BASE touches, each with a second try.
+- `all`: every test on both databases, each with a second try. It writes the report and the record of costs.
 """
 
 from __future__ import annotations

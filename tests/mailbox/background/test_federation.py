@@ -19,10 +19,11 @@ import pytest
 from a2a_hub_client import Answer, Retry, TextBlock, Update
 from a2a_hub_client import Hub as Client
 from a2a_hub_client.models.tasks import LeasedTask
-from tests.support.hub import PATIENCE, ROOT, Hub, free_port, served, wait_until
+from tests.support.hub import PATIENCE, ROOT, Hub, served, wait_until
 from tests.support.own_client import client_of
+from tests.support.ports import lasting_port
 
-pytestmark = [pytest.mark.one_database, pytest.mark.processes]
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 VERSION = {"A2A-Version": "1.0"}
 
@@ -33,7 +34,7 @@ class Side:
 
     var: Path
     stack: contextlib.ExitStack
-    port: int = field(default_factory=free_port)
+    port: int = field(default_factory=lasting_port)
     keys: dict[str, str] = field(default_factory=dict)
     hub: Hub = field(init=False)
 
@@ -45,7 +46,7 @@ class Side:
         return f"http://127.0.0.1:{self.port}"
 
     def start(self) -> None:
-        own = served(self.var, "--only", "web,carrier", port=self.port, A2A_OUTBOUND_ALLOW="127.0.0.1")
+        own = served(self.var, services="web,carrier", port=self.port, A2A_OUTBOUND_ALLOW="127.0.0.1")
         self.hub = self.stack.enter_context(own)
 
     def kill_and_start(self) -> None:

@@ -23,7 +23,7 @@ from mailbox.database.bell.waiters import Waiter
 from mailbox.gate.callers import Caller
 from mailbox.models import Result
 from tests.support import factories
-from tests.support.hub import ROOT, command_of, free_port, served, wait_until
+from tests.support.hub import ROOT, command_of, served, wait_until
 from tests.support.own_client import client_of
 from tests.support.receiver import receiver
 from tests.support.watching import watched
@@ -86,31 +86,22 @@ def work(stop):
 @contextlib.contextmanager
 def remote_process(looks):
     """Run a corvid-agent whose tasks end after that many polls; yield its URL."""
-    port = free_port()
-    command = [sys.executable, "-m", "tests.support.remote_servers", str(port), str(looks)]
-    process = subprocess.Popen(command, cwd=ROOT)
-    url = f"http://127.0.0.1:{port}"
-    try:
-        wait_until(lambda: answers(f"{url}/.well-known/agent-card.json"))
-        yield url
-    finally:
-        process.kill()
-        process.wait()
-
-
-def answers(url):
-    with contextlib.suppress(httpx.HTTPError):
-        return httpx.get(url).is_success
-    return False
+    command = [sys.executable, "-m", "tests.support.remote_servers", str(looks)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout is not None
+            yield process.stdout.readline().strip()
+        finally:
+            process.kill()
 
 
 @pytest.fixture(scope="module")
 def carrying_hub(tmp_path_factory, migrated_database):
     """Serve a hub that may call the loopback."""
-    var, services = tmp_path_factory.mktemp("hub"), ("--only", "web,carrier")
+    var = tmp_path_factory.mktemp("hub")
     with (
         migrated_database() as database_url,
-        served(var, *services, database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
+        served(var, services="web,carrier", database_url=database_url, A2A_OUTBOUND_ALLOW="127.0.0.1") as hub,
     ):
         yield hub
 

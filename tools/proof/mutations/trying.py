@@ -117,7 +117,7 @@ def sound(tree: Path, part: Part) -> str | None:
 def tried(tree: Path, bug: Bug) -> str | None:
     """Make the bug, run its test, and mend the tree. Return the problem, None if the test caught the bug.
 
-    If `make test` is said to catch the bug, only the cases that `make test` runs count.
+    If the bug names `make test`, only the cases that `make test` runs count.
     """
     options = ["--exitfirst", *(["--gate"] if bug.in_gate else [])]
     if any("/migrations/" in change.path for change in bug.changes):
@@ -161,7 +161,7 @@ def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
 
 
 def environment_of(tree: Path) -> dict[str, str]:
-    """Return the environment of the tree's processes, which keep their bytecode for the later ones."""
+    """Return the environment of the tree's processes, which keep their bytecode for later processes."""
     environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", MARK: str(tree)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
