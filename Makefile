@@ -41,7 +41,7 @@ tour: .venv/base.stamp .venv-docs/tried ## Run a hub with a day of work and live
 	@PYTHONPATH=docs/demo $(python) docs/tour/tour.py
 
 .PHONY: test
-test: lint ## Run all checks, and the tests of each change on both databases: ten minutes on two cores
+test: lint clients ## Run all checks, and the tests of each change on both databases: ten minutes on two cores
 	$(suite) gate
 
 .PHONY: lint

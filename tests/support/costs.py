@@ -1,7 +1,7 @@
 """Measures the CPU seconds of each test: of its process and of the processes that it starts, setup and call apart.
 
-The cost of a fixture of a module or a run is no test's cost. Without the marker `deep` or `processes` a test of the gate
-may need `MOST_SECONDS`. ``--costs FILE`` writes each test's outcome, costs and modules for `make test-all`.
+The cost of a fixture of a module or a run is no test's cost. A test of the gate may need `MOST_SECONDS`, unless it is
+marked `deep` or `processes`. ``--costs FILE`` writes each test's outcome, costs and modules for `make test-all`.
 """
 
 from __future__ import annotations

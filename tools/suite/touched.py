@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from pathlib import PurePosixPath
 
 from tests.support import record
@@ -91,15 +92,13 @@ def cheapest(changed: set[str], without: set[str], seconds: float) -> tuple[list
     ran = record.ran()
     files = {name for name, modules in ran.items() if modules & changed} | _importers(changed)
     costs = record.costs("sqlite")
-    functions = [name for name, cost in costs.items() if cost.in_gate and name.partition("::")[0] in files - without]
-    functions.sort(key=lambda name: costs[name].of_gate)
-    chosen: list[str] = []
-    for name in functions:
-        seconds -= costs[name].of_gate
-        if seconds < 0:
-            break
-        chosen.append(name)
-    return chosen, len(functions) - len(chosen)
+    touched = {
+        name: cost.of_gate
+        for name, cost in costs.items()
+        if cost.in_gate and name.partition("::")[0] in files - without
+    }
+    chosen = _within(touched, seconds)
+    return chosen, len(touched) - len(chosen)
 
 
 def _importers(changed: set[str]) -> set[str]:
@@ -112,13 +111,31 @@ def _importers(changed: set[str]) -> set[str]:
     return {path for path in _git("grep", "-lwF", *words, "--", "tests") if "/test_" in path}
 
 
-def deep(changed: set[str]) -> Iterator[str]:
-    """Yield the paths of the deep tests of the parts that the change touches, each once."""
-    paths = {path for begin, paths in DEEP.items() if any(name.startswith(begin) for name in changed) for path in paths}
-    paths |= {name for name in changed if "/test_" in name and (ROOT / name).is_file()}
-    for path in sorted(paths):
-        if (ROOT / path).exists() and not any(path != other and path.startswith(other) for other in paths):
-            yield path
+def deep(changed: set[str], seconds: float) -> tuple[list[str], int]:
+    """Return the deep tests of the parts that the change touches, up to ``seconds`` of CPU, and how many are left out.
+
+    The cheapest come first. A module that is newer than the record is returned whole.
+    """
+    begins = {
+        path for begin, paths in DEEP.items() if any(name.startswith(begin) for name in changed) for path in paths
+    }
+    begins |= {name for name in changed if "/test_" in name and (ROOT / name).is_file()}
+    costs: dict[str, float] = {}
+    for database in ("sqlite", "postgresql"):
+        for name, cost in record.costs(database).items():
+            if cost.in_gate < cost.cases and name.startswith(tuple(begins)):
+                costs[name] = costs.get(name, 0.0) + cost.seconds - cost.of_gate
+    known = {name.partition("::")[0] for name in record.costs("sqlite")}
+    names = [name for name in sorted(begins) if name.endswith(".py") and name not in known and (ROOT / name).is_file()]
+    chosen = _within(costs, seconds)
+    return names + chosen, len(costs) - len(chosen)
+
+
+def _within(costs: Mapping[str, float], seconds: float) -> list[str]:
+    """Return the cheapest names whose costs are ``seconds`` at most in all."""
+    names = sorted(costs, key=lambda name: costs[name])
+    sums = accumulate(costs[name] for name in names)
+    return [name for name, spent in zip(names, sums, strict=True) if spent <= seconds]
 
 
 def _git(*words: str) -> list[str]:
