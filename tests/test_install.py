@@ -14,7 +14,7 @@ import pytest
 
 from tests.support.hub import ROOT
 
-pytestmark = [pytest.mark.processes, pytest.mark.one_database, pytest.mark.slow]
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 INFO = "sample-1.0.dist-info"
 FILES = {

@@ -146,6 +146,7 @@ class Cached:
         self.rest, self.unleased = cast.drained(), leased_by(cast.bob)
 
 
+@pytest.mark.smoke
 def test_a_requeued_task_keeps_its_id_and_attempt_across_restarts(said: tuple[Requeued, Cached]) -> None:
     seen, _ = said
     task_id = seen.task_id
@@ -166,6 +167,7 @@ def test_a_requeued_task_keeps_its_id_and_attempt_across_restarts(said: tuple[Re
     assert kinds == ["a2a_task_sent", *leased_and_returned * 2, "a2a_task_leased"]
 
 
+@pytest.mark.smoke
 def test_results_cache_and_waiting_duplicates_survive_restarts(said: tuple[Requeued, Cached]) -> None:
     _, seen = said
 

@@ -20,7 +20,7 @@ from mailbox.models import Agent, Lease, PushDelivery, RepairPlanRow, ReplayEntr
 from tests.support.hub import PATIENCE, ROOT, command_of, has_ended, wait_until
 from tests.support.tables import Watch
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.processes
 
 PAGES = {
     "": "Needs a decision",

@@ -61,7 +61,7 @@ def copied(tmp_path: Path) -> Path:
 
 
 @pytest.mark.processes
-@pytest.mark.slow
+@pytest.mark.processes
 def test_the_files_of_the_image_serve_a_hub_that_its_health_check_finds_ready(copied, tmp_path):
     with served(tmp_path / "var", services="all", migrates=True, code=copied, PYTHONPATH="") as hub:
         ready = healthy(copied, urlsplit(hub.url).port or 0)
@@ -75,7 +75,7 @@ def test_the_files_of_the_image_serve_a_hub_that_its_health_check_finds_ready(co
 
 
 @pytest.mark.processes
-@pytest.mark.slow
+@pytest.mark.processes
 def test_the_health_check_gives_the_reason_of_a_hub_that_is_not_ready(copied, tmp_path):
     with served(tmp_path / "var", code=copied, PYTHONPATH="") as hub:
         missing = healthy(copied, urlsplit(hub.url).port or 0)

@@ -22,7 +22,7 @@ from tests.deploy.proxies import PROXIES
 from tests.support.hub import PATIENCE, served
 from tests.support.ports import lasting_port
 
-pytestmark = [pytest.mark.one_database, pytest.mark.slow]
+pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 CLAIMED = "203.0.113.9"  # the address that a client claims to have
 STREAM = {"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Count the lines"}]}}

@@ -15,7 +15,7 @@ from tests.deploy.proxies import PROXIES, Proxy
 from tests.support.hub import PATIENCE
 from tests.support.ports import CLOSED, lasting_port
 
-pytestmark = [pytest.mark.one_database, pytest.mark.slow]
+pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 TOKEN, KEY = "p_s3cret", "a2a_s3cret"
 TARGETS = (

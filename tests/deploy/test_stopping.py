@@ -16,7 +16,7 @@ from a2a_hub_client.errors import UnavailableError
 from tests.support.hub import PATIENCE, served, wait_until
 from tests.support.own_client import client_of
 
-pytestmark = [pytest.mark.processes, pytest.mark.one_database, pytest.mark.slow]
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 ENOUGH = 20  # acknowledged tasks before the stop
 SENDERS = 4

@@ -11,7 +11,7 @@ import pytest
 from tests.support import factories, pages
 from tools.lint.pages import section
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 
 def test_the_example_rotates_a_key(served_hub):

@@ -16,7 +16,7 @@ from mailbox.words.key_proofs import MOST_AHEAD_MS, VALID_FOR_MS, statement
 from tests.support import factories, pages
 from tests.support.signing import Signer
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 PAGE = pages.page("docs/guides/sign-requests.md")
 

@@ -57,7 +57,7 @@ def test_a_page_is_laid_out_for_the_site(written: str, shown: str) -> None:
     assert lay_out.laid_out(written, "docs/start/tour.md", PLACES) == shown
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 def test_the_site_has_every_page_and_its_search_knows_them(site: Path) -> None:
     places = {place.removesuffix(".md").removesuffix("index").rstrip("/") for place in lay_out.pages().values()}
     search = (site / "search.json").read_text()
@@ -66,7 +66,7 @@ def test_the_site_has_every_page_and_its_search_knows_them(site: Path) -> None:
     assert [place for place in places if f'"{place}/' not in search and place] == []
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 def test_a_page_loads_nothing_from_another_host_and_keeps_the_policy_of_the_hub(site: Path) -> None:
     pages = {str(page.relative_to(site)): page.read_text() for page in site.rglob("*.html")}
     loads = re.compile(r'<(?:script|link|img|iframe)[^>]*(?:src|href)="(?:https?:)?//')
@@ -75,7 +75,7 @@ def test_a_page_loads_nothing_from_another_host_and_keeps_the_policy_of_the_hub(
     assert [path for path, text in pages.items() if re.search(r'<style|<[^>]+ (?:style|on\w+)="', text)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 def test_every_link_of_a_page_leads_to_a_file_and_an_anchor_of_the_site(site: Path) -> None:
     texts = {file.relative_to(site).as_posix(): file.read_text() for file in site.rglob("*.html")}
     anchors = {path: {*re.findall(r' id="([^"]+)"', text)} for path, text in texts.items()}
@@ -92,6 +92,6 @@ def test_every_link_of_a_page_leads_to_a_file_and_an_anchor_of_the_site(site: Pa
     assert dead == []
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 def test_the_sources_of_the_documentation_are_no_part_of_the_site(site: Path) -> None:
     assert [str(file) for file in site.rglob("*.py")] == []

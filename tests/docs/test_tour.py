@@ -67,7 +67,9 @@ def shell(environment: Mapping[str, str]) -> Shell:
 
 
 @pytest.mark.processes
-@pytest.mark.parametrize("walk", WALKS, ids=lambda walk: walk[0])
+@pytest.mark.parametrize(
+    "walk", [pytest.param(WALKS[0], marks=pytest.mark.smoke), *WALKS[1:]], ids=lambda walk: walk[0]
+)
 def test_the_blocks_of_a_walk_print_what_its_pages_show(walk: list[str], shell: Shell) -> None:
     steps = [step for page in walk for step in pages.steps(pages.page(page), with_programs=page in WITH_PROGRAMS)]
 

@@ -76,6 +76,13 @@ class Examiner:
             assert violations(page, contrast=False) == [], (path, narrow[-1])
         return shape
 
+    def glance(self, page, path):
+        """Open a page in the light theme and in a wide window, and check the rules there."""
+        page.set_viewport_size({"width": WIDE, "height": 900})
+        page.goto(path)
+        assert violations(page, contrast=False) == [], path
+        self._contrast(page, path, in_the_dark=False)
+
     def _contrast(self, page, path, in_the_dark):
         unknown = {style: index for index, style in page.evaluate(STYLES) if style not in self._known_styles}
         only = sorted(unknown.values())

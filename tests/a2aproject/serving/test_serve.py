@@ -49,6 +49,7 @@ def lasting_hub(tmp_path_factory, migrated_database):
         yield hub
 
 
+@pytest.mark.smoke
 @pytest.mark.one_database
 def test_the_first_start_keeps_credentials_that_work_and_the_second_makes_none(tmp_path):
     file = tmp_path / "first-run.txt"
@@ -120,6 +121,7 @@ def test_a_client_that_writes_before_it_reads_gets_the_error(lasting_hub, path, 
             assert client.getresponse().status == status
 
 
+@pytest.mark.smoke
 @pytest.mark.one_database
 def test_a_killed_web_worker_comes_back(lasting_hub):
     workers = lasting_hub.web_workers()
@@ -144,6 +146,7 @@ def test_a_killed_web_server_comes_back_without_its_old_workers(lasting_hub):
     assert lasting_hub.web_server().pid != main.pid
 
 
+@pytest.mark.smoke
 @pytest.mark.one_database
 def test_a_killed_cluster_comes_back_and_its_jobs_go_on(lasting_hub):
     cluster = lasting_hub.cluster()
@@ -155,6 +158,7 @@ def test_a_killed_cluster_comes_back_and_its_jobs_go_on(lasting_hub):
     assert lasting_hub.cluster() != cluster
 
 
+@pytest.mark.smoke
 @pytest.mark.one_database
 def test_a_stop_signal_ends_every_process(hub):
     processes = hub.descendants()

@@ -83,7 +83,7 @@ def test_a_process_without_a_folder_knows_itself_alone(monkeypatch):
 
 
 @pytest.mark.processes
-@pytest.mark.slow
+@pytest.mark.processes
 def test_every_web_process_tells_the_counts_of_all_also_of_killed_ones(tmp_path):
     with served(tmp_path, workers=2, A2A_METRICS_TOKEN=TOKEN) as hub:
         folder = next(tmp_path.glob("metrics-*"))

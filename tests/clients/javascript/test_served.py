@@ -82,6 +82,7 @@ def started(
             process.kill()
 
 
+@pytest.mark.smoke
 def test_the_client_does_what_the_hub_promises(cast, package):
     printed = run(["node", "--test", "dist/test/served/hub.test.js"], package, cast.environment())
 

@@ -17,7 +17,7 @@ from tests.support import factories
 from tests.support.own_client import client_of
 from tests.support.signing import Signer
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 
 @pytest.fixture

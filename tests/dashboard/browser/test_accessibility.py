@@ -81,6 +81,14 @@ def row_pages(alice, bob, olga):
     ]
 
 
+@pytest.mark.smoke
+def test_each_page_is_accessible_in_the_light_theme(browse, row_pages):
+    operator, examiner = browse("ana"), Examiner()
+
+    for path in [*pages(), *row_pages]:
+        examiner.glance(operator, path)
+
+
 def test_pages_are_accessible_and_fit_the_window(browse, row_pages):
     operator, viewer, examiner = browse("ana"), browse("vic", Role.VIEWER), Examiner()
 

@@ -63,6 +63,7 @@ def test_the_charts_of_an_hour_change_by_themselves_and_a_drag_filters_the_tasks
     assert page.locator("#rows tbody tr").count() in range(15, 35), "a quarter of an hour of 90 tasks"
 
 
+@pytest.mark.smoke
 def test_a_bar_is_a_link_without_scripts(browse):
     hub.calm()
     page = browse("ana", scripts=False)

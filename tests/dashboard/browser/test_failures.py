@@ -11,6 +11,7 @@ from tools.screenshots import hub
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
+@pytest.mark.smoke
 def test_a_group_of_failures_is_sent_again(browse):
     hub.on_fire()
     filing.file_failures()

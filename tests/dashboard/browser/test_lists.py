@@ -93,6 +93,7 @@ def test_compact_rows_are_at_most_36_pixels_high(browse, live_server):
         assert page.evaluate(CLIPPED) == [], path
 
 
+@pytest.mark.smoke
 def test_the_verbs_of_a_row_appear_on_focus_and_on_selection(browse):
     hub.on_fire()
     page = browse("ana")

@@ -29,6 +29,7 @@ def answered(worker, lease):
     results.post_result(worker, factories.result_envelope(lease.task, lease_id=lease.lease_id))
 
 
+@pytest.mark.smoke
 def test_the_figures_of_a_busy_overview_update_by_themselves(browse):
     scene = hub.on_fire()
     page = browse("ana", live=5)

@@ -14,6 +14,7 @@ from tests.support.axe import fits, violations
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
+@pytest.mark.smoke
 def test_an_agent_is_paused_and_resumed_from_the_message(browse, alice, bob):
     factories.leased_task(alice, bob)
     page = browse("ana")

@@ -49,6 +49,7 @@ def finish(bob, lease):
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
 
 
+@pytest.mark.smoke
 def test_the_second_operator_on_a_lease_changes_nothing_and_sees_why(browse, alice, bob):
     lease = stale(alice, bob)
     ana, ben = browse("ana"), browse("ben")

@@ -16,6 +16,7 @@ def examine(page):
         assert page.evaluate(FITS), width
 
 
+@pytest.mark.smoke
 def test_a_view_is_saved_opened_and_deleted(browse):
     page = browse("ana")
     page.goto("/ops/tasks/?state=error")

@@ -16,6 +16,7 @@ from tests.support.browser import stale
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 
 
+@pytest.mark.smoke
 def test_a_lease_is_requeued_by_keyboard_alone(browse, alice, bob):
     lease = stale(alice, bob)
     page = browse("ana")

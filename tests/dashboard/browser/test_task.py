@@ -21,6 +21,7 @@ def bottom_of(page, text):
     return box["y"] + box["height"]
 
 
+@pytest.mark.smoke
 def test_the_error_and_the_words_of_a_task_are_on_the_first_screen(browse):
     scene = hub.calm()
     failed = Task.objects.filter(outcome=ResultStatus.ERROR).latest("pk")

@@ -74,6 +74,7 @@ def test_links_zoom_and_move_without_scripts(browse):
     assert out is None or out[1] - out[0] > inside[1] - inside[0]
 
 
+@pytest.mark.smoke
 def test_the_list_leads_to_the_chart(browse):
     root = hub.tree_of_six()
     page = browse("ana")

@@ -163,6 +163,7 @@ def chunk(text: str, **how: Any) -> Update:
     return Update.with_artifact(text, artifact_id="out", **how)
 
 
+@pytest.mark.smoke
 def test_a_task_and_its_streamed_answer_survive_a_kill_of_either_hub(sides: tuple[Side, Side]) -> None:
     near, far = sides
     before = far.rpc("gate", "fred", "ListTasks", {})["totalSize"]

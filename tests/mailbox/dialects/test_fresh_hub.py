@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hub import PATIENCE, served
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow, pytest.mark.one_database]
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 CARDS = ("/.well-known/agent-card.json", "/.well-known/agents/first", "/agents/first/.well-known/agent-card.json")
 BELOW = ("", "/agents", "/tasks", "/a2a/tasks/send")  # a card also names addresses that only have routes below

@@ -13,7 +13,7 @@ from django.db import connection  # noqa: F401 (the condition of the mark)
 from tests.support.hub import PATIENCE, ROOT
 
 
-@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="the dashboard is measured on PostgreSQL")
 def test_every_page_is_measured(tmp_path):
     options = ["--tasks", "2000", "--pairs", "2", "--looks", "1", "--flow", "0", "--output", str(tmp_path)]

@@ -12,7 +12,7 @@ from tools.proof.scenarios import two_versions
 
 pytestmark = [
     pytest.mark.processes,
-    pytest.mark.slow,
+    pytest.mark.processes,
     pytest.mark.skipif(two_versions.missing() is not None, reason="the repository lacks the version before"),
 ]
 

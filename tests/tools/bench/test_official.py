@@ -17,7 +17,7 @@ MISSING = "The SDK's server was not measured"
 
 
 @pytest.mark.processes
-@pytest.mark.slow
+@pytest.mark.processes
 @pytest.mark.one_database
 def test_the_short_form_measures_the_hub_the_server_of_the_sdk_and_streams(tmp_path, official_clients):
     options = Namespace(**OPTIONS, rest=1.0, flow=20.0)

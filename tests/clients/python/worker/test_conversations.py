@@ -11,7 +11,7 @@ from mailbox.models import Lease, Task
 from tests.support.hub import wait_until
 from tests.support.workers import await_heartbeat, await_lease, result_of, text_of
 
-pytestmark = [pytest.mark.one_database, pytest.mark.slow]
+pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 PAINTER = """
 import json, os, sys

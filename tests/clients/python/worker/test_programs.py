@@ -28,6 +28,7 @@ def shell(script):
     return ("sh", "-c", script)
 
 
+@pytest.mark.smoke
 def test_a_program_gets_the_text_and_its_last_line_is_the_answer(desk, alice, bob):
     task = factories.sent_task(alice, bob, intent_text="größer\nas said\n")
 

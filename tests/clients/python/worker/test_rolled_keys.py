@@ -18,7 +18,7 @@ from mailbox.models import ApiKey, Task
 from tests.support import factories
 from tests.support.hub import wait_until
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 HANDS, ROLLS, TASKS = 4, 3, 40
 

@@ -16,7 +16,7 @@ from tests.support import factories
 from tests.support.signing import Signer
 from tests.support.workers import result_of, text_of
 
-pytestmark = [pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 
 def test_a_worker_leases_and_answers_by_signed_requests(desk, alice, bob):

@@ -11,9 +11,12 @@ from tests.support.clients.talk import EVERY
 from tests.support.hub import wait_until
 
 every = pytest.mark.parametrize("sdk", EVERY, ids=str)
+ONE_A_BINDING = EVERY[:2]
 
 
-@every
+@pytest.mark.parametrize(
+    "sdk", [*(pytest.param(one, marks=pytest.mark.smoke) for one in ONE_A_BINDING), *EVERY[2:]], ids=str
+)
 def test_a_message_is_answered_by_the_finished_task(talk):
     task = talk.task("complete this")
 

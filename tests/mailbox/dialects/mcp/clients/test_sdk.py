@@ -47,6 +47,7 @@ async def works(stage: McpStage, way: Way) -> None:
         await tool(worker, "answer_task", **lease, content=f"a {colour} house")
 
 
+@pytest.mark.smoke
 def test_a_worker_and_a_sender_do_a_full_cycle(stage: McpStage, way: Way) -> None:
     told: list[str] = []
 
