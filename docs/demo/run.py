@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -72,7 +72,7 @@ class Processes:
             raise StoppedError("Interrupted; everything has been stopped.")
         for name, process in self._running.items():
             if name != ending and process.poll() is not None:
-                raise FailedError(f"{name} ended with {process.returncode}:\n{self._log(name).read_text()[-2000:]}")
+                raise FailedError(f"{name} ended with {process.returncode}:\n{self.printed(name)[-2000:]}")
 
     def wait_for(self, name: str) -> int:
         """Return the exit code of ``name``, while all others run; raise `FailedError`."""
@@ -94,6 +94,9 @@ class Processes:
             except subprocess.TimeoutExpired:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+
+    def printed(self, name: str) -> str:
+        return self._log(name).read_text()
 
     def _interrupt(self, *_: object) -> None:
         self._interrupted = True
@@ -130,37 +133,35 @@ def _run(processes: Processes, folder: Path, file: Path) -> int:
     return processes.wait_for(ORCHESTRATOR)
 
 
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
 def _start_hub(processes: Processes, folder: Path) -> tuple[str, dict[str, str]]:
     """Start the hub and wait until it serves; return its URL and the environment variables that it runs with."""
-    port = free_port()
     own = {
         "A2A_VAR": str(folder / "var"),
         "BIND_HOST": "127.0.0.1",
         "DATABASE_URL": "",
-        "PORT": str(port),
+        "PORT": "0",
         "PUBLIC_URL": "",
     }
-    url = f"http://127.0.0.1:{port}"
-    serve(processes, url, own)
-    return url, own
+    url = serve(processes, own)
+    return url, own | {"PORT": url.rpartition(":")[2]}
 
 
-def serve(processes: Processes, url: str, own: Mapping[str, str]) -> None:
-    """Start the hub with these environment variables, and wait until it serves at the URL."""
+def serve(processes: Processes, own: Mapping[str, str]) -> str:
+    """Start the hub with these environment variables, and wait until it serves; return its URL."""
     processes.start("hub", ["manage.py", "serve"], own)
     give_up_at = time.monotonic() + TIME_TO_START
-    while not _serves(url):
+    while not _serves(url := f"http://127.0.0.1:{_port(processes)}"):
         processes.check()
         if time.monotonic() > give_up_at:
             raise FailedError(f"the hub did not start within {TIME_TO_START:.0f} seconds")
         time.sleep(0.1)
+    return url
+
+
+def _port(processes: Processes) -> int:
+    """Return the port that the hub has printed, 0 before that."""
+    found = re.search(r"^A2A Hub starts on port (\d+)\.", processes.printed("hub"), re.MULTILINE)
+    return int(found[1]) if found else 0
 
 
 def _serves(url: str) -> bool:

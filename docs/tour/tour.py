@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import psycopg
 from psycopg import sql
-from run import ROOT, FailedError, Processes, StoppedError, free_port, say, serve, use_no_proxy
+from run import ROOT, FailedError, Processes, StoppedError, say, serve, use_no_proxy
 
 HERE = Path(__file__).resolve().parent
 COLLEAGUES = ("hotels", "writer", "payments", "planner")
@@ -42,20 +42,18 @@ def main() -> None:
 
 
 def _run(processes: Processes, folder: Path, database_url: str) -> None:
-    port = int(os.environ.get("PORT") or free_port())
-    url = f"http://127.0.0.1:{port}"
     own = {
         "A2A_VAR": str(folder / "hub"),
         "DATABASE_URL": database_url,
         "BIND_HOST": "127.0.0.1",
-        "PORT": str(port),
+        "PORT": os.environ.get("PORT") or "0",
         "PUBLIC_URL": "",
         "A2A_ENVIRONMENT": "tour",
         "A2A_HUB_NAME": "Travel agency",
     }
     say("Living a day of a travel agency. This takes about half a minute.")
     made = _lived(processes, folder / "made.json", own)
-    serve(processes, url, own)
+    url = serve(processes, own)
     for name in COLLEAGUES:
         processes.start(name, [str(HERE / "colleague.py"), name], {"A2A_URL": url, "A2A_API_KEY": made["keys"][name]})
     say(

@@ -36,7 +36,8 @@ def test_a_peer_is_served_with_a_key_and_through_a_route_and_no_log_keeps_its_se
         served(tmp_path, database_url=database, LOG_LEVEL="DEBUG", A2A_CAPABILITIES=capabilities) as hub,
         httpx.Client(headers=recorded.JSON, timeout=PATIENCE) as client,
     ):
-        doors = ((hub.url, {"X-API-Key": key}), (hub.url, {"Authorization": f"Bearer {key}"}), (hub.url + path, {}))
+        keys: list[dict[str, str]] = [{"X-API-Key": key}, {"Authorization": f"Bearer {key}"}, {}]
+        doors = zip((hub.url, hub.url, hub.url + path), keys, strict=True)
         answers = [
             client.post(f"{base}{slash}{recorded.RECEIVE}", content=message, headers=headers).json()
             for base, headers in doors
