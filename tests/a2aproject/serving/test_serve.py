@@ -9,6 +9,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
+from functools import partial
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
@@ -22,6 +23,7 @@ from tests.support.hub import PATIENCE, ROOT, command_of, has_ended, served, wai
 pytestmark = pytest.mark.processes
 
 TOKEN = "a-token-of-the-operator"
+whole_hub = partial(served, services="all", migrates=True)
 
 
 @pytest.fixture
@@ -33,19 +35,14 @@ def database_url(migrated_database):
 @pytest.fixture
 def hub(tmp_path, database_url):
     """Return a hub to stop."""
-    with served(
-        tmp_path, services="all", migrates=True, database_url=database_url, workers=2, A2A_METRICS_TOKEN=TOKEN
-    ) as hub:
+    with whole_hub(tmp_path, database_url=database_url, workers=2, A2A_METRICS_TOKEN=TOKEN) as hub:
         yield hub
 
 
 @pytest.fixture(scope="module")
 def lasting_hub(tmp_path_factory, migrated_database):
     """Return a hub that the tests share: each leaves it whole."""
-    with (
-        migrated_database() as url,
-        served(tmp_path_factory.mktemp("hub"), services="all", migrates=True, database_url=url, workers=2) as hub,
-    ):
+    with migrated_database() as url, whole_hub(tmp_path_factory.mktemp("hub"), database_url=url, workers=2) as hub:
         yield hub
 
 
@@ -199,7 +196,7 @@ def test_the_hub_has_six_processes(lasting_hub):
 @pytest.mark.one_database
 @pytest.mark.skipif("not __import__('sys').platform.startswith('linux')")
 def test_the_idle_hub_needs_little_memory(tmp_path):
-    with served(tmp_path, services="all", migrates=True, workers=2) as hub:
+    with whole_hub(tmp_path, workers=2) as hub:
         hub.wait_for_a_sweep()
         shares = [process.memory_full_info().pss for process in hub.roles().values()]
 
@@ -221,10 +218,7 @@ def test_a_hub_starts_while_its_killed_predecessor_ends(hub):
     hub.process.kill()
     hub.process.wait()
 
-    port = urlsplit(hub.url).port
-    with served(
-        hub.log.parent, services="all", migrates=True, database_url=hub.database_url, port=port or 0
-    ) as successor:
+    with whole_hub(hub.log.parent, database_url=hub.database_url, port=urlsplit(hub.url).port or 0) as successor:
         wait_until(lambda: all(map(has_ended, processes)))
         successor.wait_for_a_sweep()
 
@@ -292,9 +286,7 @@ def test_readyz_reports_a_missing_database(hub, database_url):
 
 @pytest.mark.one_database
 def test_a_port_in_use_stops_the_hub_before_it_migrates(tmp_path):
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
+    with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         refused = subprocess.run(
             [sys.executable, "manage.py", "serve"],
