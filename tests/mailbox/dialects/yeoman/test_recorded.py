@@ -16,7 +16,7 @@ from tests.support import yeoman_recorded as recorded
 from tests.support.api import Api
 from tests.support.yeoman import Peer
 
-pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
+pytestmark = [pytest.mark.one_database, pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
 
 
 @pytest.fixture(autouse=True)
