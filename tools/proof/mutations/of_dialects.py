@@ -139,7 +139,7 @@ BUGS = (
     ),
     Bug(
         name="cut-text-looks-whole",
-        does="MCP: a model is not told that the text of a task was cut.",
+        does="MCP: nothing shows a model that the text of a task was cut.",
         changes=(
             Change(
                 f"{MCP}/wire.py",

@@ -24,7 +24,7 @@ BUGS = (
     ),
     Bug(
         name="ring-during-a-look-is-lost",
-        does="What comes while a waiter looks is found only by the watch.",
+        does="A ring during the look of a waiter is lost, until the watch finds the change.",
         changes=(
             Change(
                 f"{BELL}/waiters.py",

@@ -29,7 +29,7 @@ BUGS = (
     ),
     Bug(
         name="plan-loses-its-guards",
-        does="A plan repairs the live lease of a task, also one that began after the plan was made.",
+        does="A plan repairs the live lease of a task, also a lease that began after the plan was made.",
         changes=(
             Change(
                 "mailbox/verbs/repairs/applying.py",

@@ -117,7 +117,7 @@ def sound(tree: Path, part: Part) -> str | None:
 def tried(tree: Path, bug: Bug) -> str | None:
     """Make the bug, run its test, and mend the tree. Return the problem, None if the test caught the bug.
 
-    If the bug names `make test`, only the cases that `make test` runs count.
+    For a bug that `make test` catches, only the cases that `make test` runs count.
     """
     options = ["--exitfirst", *(["--gate"] if bug.in_gate else [])]
     if any("/migrations/" in change.path for change in bug.changes):
@@ -133,7 +133,7 @@ def tried(tree: Path, bug: Bug) -> str | None:
             path.write_text(text)
     caught = [name for name in FAILED.findall(output) if name.partition("[")[0] == bug.fails]
     print(f"{bug.name}: {'caught by' if code == 1 and caught else 'NOT caught by'} {bug.fails}", flush=True)  # noqa: T201
-    return None if code == 1 and caught else f"{bug.name} on {bug.database}:\n{output[-3000:]}"
+    return None if code == 1 and caught else f"{bug.name} on {bug.database}, pytest's code {code}:\n{output[-3000:]}"
 
 
 def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
@@ -161,7 +161,7 @@ def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
 
 
 def environment_of(tree: Path) -> dict[str, str]:
-    """Return the environment of the tree's processes, which keep their bytecode for later processes."""
+    """Return the environment of the tree's processes, which keep their bytecode for the later ones."""
     environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", MARK: str(tree)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
