@@ -7,7 +7,7 @@ import sys
 import threading
 from collections import Counter
 from contextlib import closing
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import ClassVar
 
 import httpx
@@ -16,17 +16,23 @@ import pytest
 from a2a_hub_client import Answer, Hub
 from a2a_hub_client._async.transport import AsyncTransport
 from a2a_hub_client._calls import access, tasks, work
+from a2a_hub_client._sync import transport
 from a2a_hub_client._sync.transport import Transport
 from a2a_hub_client.credentials import credentials
 from a2a_hub_client.errors import AnswerError, UnavailableError, UnreachableError
 from a2a_hub_client.refusals import UnauthenticatedError
 from a2a_hub_client.retry import Retry
-from tests.support.hub import PATIENCE
+from tests.support.http_servers import Handler, serving
 
 pytestmark = pytest.mark.one_database
 
 ME = {"kind": "a2a_me", "agent": {"display": "bob@hub", "pubkey": "P", "new": 1}, "person": None, "role": None}
 QUICK = Retry(first_pause=0.001, longest_pause=0.002, patience=30)
+
+
+@pytest.fixture(autouse=True)
+def _pauses_end_at_once(monkeypatch):
+    monkeypatch.setattr(transport, "time", SimpleNamespace(sleep=lambda _: None))
 
 
 class Server:
@@ -167,22 +173,15 @@ def test_json_of_another_server_answers_no_request(ask, call, answer):
         ask(Server(httpx.Response(200, text=answer)), call, retry=Retry(patience=0))
 
 
-class Ports(BaseHTTPRequestHandler):
+class Ports(Handler):
     """Answers each request with the owner of the key, and notes the port of its connection."""
 
     protocol_version = "HTTP/1.1"
     seen: ClassVar[list[int]] = []
 
-    def do_GET(self):
+    def answer(self, body):
         self.seen.append(self.client_address[1])
-        body = json.dumps(ME).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        """Print nothing."""
+        self.send(200, json.dumps(ME).encode())
 
 
 FORKS = """
@@ -200,12 +199,10 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.processes
 def test_a_forked_process_has_connections_of_its_own():
-    with ThreadingHTTPServer(("127.0.0.1", 0), Ports) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        url = f"http://127.0.0.1:{server.server_address[1]}"
-        subprocess.run([sys.executable, "-c", FORKS, url], check=True, timeout=PATIENCE)
-        server.shutdown()
+    with serving(Ports) as url:
+        subprocess.run([sys.executable, "-c", FORKS, url], check=True)
 
     assert sorted(Counter(Ports.seen).values()) == [1, 2]
 

@@ -3,29 +3,30 @@
 from __future__ import annotations
 
 import contextlib
+import queue
 import socket
 import threading
+from types import SimpleNamespace
 
 import pytest
 
-from tests.support.hub import wait_until
-from tests.support.ports import CLOSED
+from tests.support.hub import free_port
 from tests.support.raw_client import RawClient
+from tools.proof import proxy
 from tools.proof.history import History
 from tools.proof.proxy import CUTS, KINDS, Proxy, proxied
 from tools.proof.wire import Message, Wire, route_of
 
-pytestmark = [pytest.mark.processes, pytest.mark.one_database]
+pytestmark = pytest.mark.one_database
 
 ANSWER = b'HTTP/1.1 200 OK\r\nContent-Length: 14\r\n\r\n{"kind": "ok"}'
 
 
 class Upstream:
-    """A server that answers each whole request alike, and counts whole and broken requests."""
+    """A server that answers each whole request alike. ``whole`` has their routes."""
 
     def __init__(self) -> None:
-        self.whole: list[str] = []
-        self.broken = 0
+        self.whole: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.listener = socket.create_server(("127.0.0.1", 0))
         threading.Thread(target=self._serve, daemon=True).start()
 
@@ -41,26 +42,24 @@ class Upstream:
                 threading.Thread(target=self._answer, args=[Wire(connection)], daemon=True).start()
 
     def _answer(self, wire: Wire) -> None:
-        try:
+        with contextlib.suppress(OSError):
             while (request := wire.receive()) is not None:
-                self.whole.append(request.route)
+                self.whole.put(request.route)
                 wire.send(ANSWER)
-        except OSError:
-            self.broken += 1
-        finally:
-            wire.close()
+        wire.close()
 
 
 @pytest.fixture
 def upstream():
     found = Upstream()
     yield found
+    found.listener.shutdown(socket.SHUT_RDWR)
     found.listener.close()
 
 
-def call(proxy: Proxy, request_id: str) -> int | None:
+def call(at: Proxy, request_id: str) -> int | None:
     """Return the status of one request through the proxy; None for a cut."""
-    with RawClient(proxy.url, "key", timeout=20) as client:
+    with RawClient(at.url, "key", timeout=20) as client:
         try:
             return client.call("POST", "/a2a/tasks", b'{"intent_text": "work"}', {"X-Request-Id": request_id}).status
         except OSError:
@@ -68,24 +67,25 @@ def call(proxy: Proxy, request_id: str) -> int | None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_fault_does_what_it_says(upstream, kind):
+def test_a_fault_does_what_it_says(upstream, monkeypatch, kind):
+    monkeypatch.setattr(proxy, "time", SimpleNamespace(sleep=lambda _: None))
     deliveries = {"before": 0, "half": 0, "duplicated": 2}.get(kind, 1)
-    with proxied(upstream.address, History(1), {kind: 1.0}) as proxy:
-        statuses = {call(proxy, f"request-{number}") for number in range(5)}
-        wait_until(lambda: len(upstream.whole) >= 5 * deliveries)
+    with proxied(upstream.address, History(1), {kind: 1.0}) as at:
+        statuses = {call(at, f"request-{number}") for number in range(5)}
 
         assert statuses == ({None} if kind in CUTS else {200})
-        assert upstream.whole == ["POST /a2a/tasks"] * 5 * deliveries
-        assert proxy.counts == {(kind, "POST /a2a/tasks"): 5}
-        assert proxy.cuts == (5 if kind in CUTS else 0)
+        assert [upstream.whole.get() for _ in range(5 * deliveries)] == ["POST /a2a/tasks"] * 5 * deliveries
+        assert at.counts == {(kind, "POST /a2a/tasks"): 5}
+        assert at.cuts == (5 if kind in CUTS else 0)
+    assert upstream.whole.empty()
 
 
 def test_the_seed_and_the_request_id_decide_the_fate_of_each_try():
     def fates(seed: int) -> list[str]:
-        proxy = Proxy(("127.0.0.1", 1), History(seed), dict.fromkeys(KINDS, 0.1))
+        quiet = Proxy(("127.0.0.1", 1), History(seed), dict.fromkeys(KINDS, 0.1))
         request = Message(b"GET /a2a/tasks/next HTTP/1.1\r\nX-Request-Id: one\r\n\r\n")
-        found = [proxy.fate(request)[0] for _ in range(40)]
-        proxy.close()
+        found = [quiet.fate(request)[0] for _ in range(40)]
+        quiet.close()
         return found
 
     assert fates(1) == fates(1) != fates(2)
@@ -93,8 +93,8 @@ def test_the_seed_and_the_request_id_decide_the_fate_of_each_try():
 
 
 def test_a_hub_that_is_away_is_a_cut():
-    with proxied(("127.0.0.1", CLOSED), History(1), {}) as proxy:
-        assert call(proxy, "one") is None
+    with proxied(("127.0.0.1", free_port()), History(1), {}) as at:
+        assert call(at, "one") is None
 
 
 def test_routes_are_counted_without_their_ids():

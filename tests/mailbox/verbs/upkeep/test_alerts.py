@@ -20,7 +20,7 @@ from tests.support.receiver import receiver
 
 pytestmark = pytest.mark.django_db
 
-NOON = datetime(2026, 11, 26, 12, tzinfo=UTC)
+NOON = datetime(2026, 2, 26, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 STALE = Concern(key="leases", subject="3 stale leases", text="(over 5 min)", path="/ops/leases/?state=stale")
 QUIET = Concern(key="quiet:bob@local", subject="bob@local", text="no contact for 9 min", path="/ops/agents/bob@local/")
