@@ -238,3 +238,19 @@ def test_connections_are_reused():
         assert [get(url).text for _ in range(3)] == ["hi"] * 3
 
     assert len(connections) == 1
+
+
+def test_a_kept_connection_that_the_server_has_closed_is_not_used_again():
+    closed = threading.Event()
+
+    def converse(connection, over):
+        connection.sendall(OK + b"Content-Length: 2\r\n\r\nhi")
+        connection.close()
+        closed.set()
+
+    with raw_server(converse) as url, tapped() as connections:
+        assert get(url).text == "hi"
+        closed.wait()
+        assert get(url).text == "hi"
+
+    assert len(connections) == 2

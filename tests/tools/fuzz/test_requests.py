@@ -3,10 +3,10 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from tests.support.http_servers import Handler, serving
 from tools.fuzz import requests
 from tools.fuzz.requests import Sender
 
@@ -21,33 +21,22 @@ DOCUMENT = {
 ANSWERS = {"/api/schema/": (200, DOCUMENT), "/good": (200, {}), "/broken": (500, {}), "/other": (200, [])}
 
 
-class Answering(BaseHTTPRequestHandler):
+class Answering(Handler):
     released = threading.Event()
 
-    def do_GET(self) -> None:
+    def answer(self, body: bytes) -> None:
         path = self.path.partition("?")[0]
         if path not in ANSWERS:
-            self.released.wait(20)
+            self.released.wait()
         status, value = ANSWERS.get(path, (200, {}))
-        body = json.dumps(value).encode()
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
-        """Print nothing."""
+        self.send(status, json.dumps(value).encode(), ("Content-Type", "application/json"))
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Answering) as server:
-        server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}"
+    with serving(Answering) as url:
+        yield url
         Answering.released.set()
-        server.shutdown()
 
 
 def test_a_server_error_an_undocumented_answer_and_silence_are_defects(url, monkeypatch):

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from typer.testing import CliRunner
 
 from a2a_hub_client.cli import session
 from a2a_hub_client.cli.app import app
+from tests.support.http_servers import Handler, serving
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
@@ -18,26 +17,17 @@ TASK = "5e0c8a53-7d0b-4a57-9a0e-3f1d8f0c2b64"
 COMMANDS = [("whoami",), ("task", "list"), ("task", "show", TASK), ("agent", "list"), ("grant", "list")]
 
 
-class Foreign(BaseHTTPRequestHandler):
+class Foreign(Handler):
     """Answers each request with JSON that is no hub's."""
 
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.end_headers()
-        self.wfile.write(b'{"error": "x"}')
-
-    do_POST = do_GET  # noqa: N815 (the name of the base class)
-
-    def log_message(self, *_: object) -> None:
-        """Print nothing."""
+    def answer(self, body: bytes) -> None:
+        self.send(200, b'{"error": "x"}')
 
 
 @pytest.fixture
 def url() -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), Foreign) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-        server.shutdown()
+    with serving(Foreign) as url:
+        yield url
 
 
 def said_by(url, words, config, monkeypatch):
