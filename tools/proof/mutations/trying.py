@@ -161,7 +161,7 @@ def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
 
 
 def environment_of(tree: Path) -> dict[str, str]:
-    """Return the environment of the tree's processes, which keep their bytecode for the later ones."""
+    """Return the environment of the tree's processes, which keep their bytecode for later processes."""
     environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", MARK: str(tree)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
