@@ -46,6 +46,7 @@ class Guard:
 
 
 guard = Guard()
+GUARD = pytest.StashKey[Guard]()
 
 
 def _on_event(event: str, _: tuple[Any, ...]) -> None:
@@ -101,9 +102,14 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test whose fault was hidden by an `except` or by another thread."""
     result = yield
-    if guard.is_on and guard.refuses and guard.faults:
-        guard.refuse(guard.faults[0])
+    of_run = item.config.stash[GUARD]
+    if of_run.is_on and of_run.refuses and of_run.faults:
+        of_run.refuse(of_run.faults[0])
     return result
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[GUARD] = guard
 
 
 install()

@@ -14,7 +14,7 @@ from tests.support.record import ROOT
 READ_BY = {
     "docs/*.md": ("tests/docs/",),
     "docs/*/*.md": ("tests/docs/",),
-    "*.md": ("tests/docs/", "tests/test_readme.py"),
+    "*.md": ("tests/docs/",),
     "*/urls.py": ("tests/mailbox/dialects/test_openapi.py",),
     "mailbox/dialects/*/*.py": ("tests/mailbox/dialects/conformance/",),
     "pyproject.toml": ("tests/docs/test_generate.py",),

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from concurrent.futures import Future
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from tests.support import chance
+from tests.support.chance import MOMENT, ChanceError, Guard
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def guard(monkeypatch):
+    """Return a guard of its own, which is on and refuses."""
+    own = Guard()
+    own.is_on = own.refuses = True
+    monkeypatch.setattr(chance, "guard", own)
+    return own
+
+
+ACTS = {
+    "a program": (lambda: subprocess.run([sys.executable, "-c", ""], check=True), "starts a process"),
+    "a fork": (os.fork, "starts a process"),
+    "a client": (lambda: socket.socket().connect(("127.0.0.1", 9)), "opens a socket"),
+    "a server": (lambda: socket.create_server(("127.0.0.1", 0)), "opens a socket"),
+    "a pause": (lambda: time.sleep(0.01), "sleeps"),
+    "monotonic": (lambda: time.monotonic(), "reads a clock that it cannot set"),
+    "a counter": (lambda: time.perf_counter(), "reads a clock that it cannot set"),
+    "an event": (lambda: threading.Event().wait(0.01), "waits for a number of seconds"),
+    "a thread": (lambda: threading.Thread(target=print).join(timeout=1), "waits for a number of seconds"),
+    "a future": (lambda: Future[None]().result(1), "waits for a number of seconds"),
+}
+
+
+@pytest.mark.parametrize(("act", "fault"), ACTS.values(), ids=ACTS)
+def test_what_depends_on_chance_is_refused(guard, act, fault):
+    with pytest.raises(ChanceError, match=fault):
+        act()
+
+
+def test_a_wait_for_an_event_and_a_clock_that_is_set_are_no_faults(guard):
+    event = threading.Event()
+    thread = threading.Thread(target=event.set)
+    thread.start()
+
+    assert event.wait()
+    thread.join()
+
+    assert timedelta(0) <= datetime.now(UTC) - MOMENT < timedelta(minutes=1)
+    assert guard.faults == []
+
+
+def test_no_except_of_the_product_hides_a_fault(guard):
+    assert not issubclass(ChanceError, Exception)
+
+    with pytest.raises(ChanceError):
+        time.sleep(0.01)
+
+    assert guard.faults == ["sleeps"]

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.support import record
+from tests.support.record import BUDGET, Cost
+
+pytestmark = pytest.mark.one_database
+
+DATABASES = ("sqlite", "postgresql")
+
+
+def test_the_gate_of_the_record_is_within_its_budget():
+    spent = {database: sum(cost.of_gate for cost in record.costs(database).values()) for database in DATABASES}
+
+    assert all(spent.values())
+    assert sum(spent.values()) <= BUDGET, spent
+
+
+def test_a_record_is_read_as_it_was_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(record, "FILE", tmp_path / "costs.json")
+    costs = {"tests/test_a.py::test_b": Cost(4, 2, 0.5, 1.5, 2.0)}
+    ran = {"tests/test_a.py": {"mailbox/a.py", "mailbox/c.py"}, "tests/test_b.py": {"mailbox/b.py"}}
+    record._content.cache_clear()
+
+    record.write({"sqlite": costs}, ran)
+
+    try:
+        assert record.costs("sqlite") == costs
+        assert record.ran() == ran
+        assert costs["tests/test_a.py::test_b"].of_gate == 2.0
+        assert record.costs("postgresql") == {}
+    finally:
+        record._content.cache_clear()

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from tests.support import tiers
+
+pytestmark = pytest.mark.one_database
+
+
+@dataclass(frozen=True)
+class Test:
+    """A collected test, as far as the choice reads it."""
+
+    __test__ = False
+
+    nodeid: str
+    marks: frozenset[str] = field(default_factory=frozenset)
+
+    def get_closest_marker(self, name):
+        return name if name in self.marks else None
+
+
+def chosen(*tests):
+    return [test.nodeid for test in tiers._of_gate(tests)]
+
+
+@pytest.mark.parametrize(
+    ("marks", "is_kept"),
+    [
+        ((), True),
+        (("deep",), False),
+        (("processes",), False),
+        (("processes", "smoke"), True),
+        (("deep", "smoke"), True),
+    ],
+)
+def test_the_gate_leaves_out_what_is_dear_or_depends_on_chance(monkeypatch, marks, is_kept):
+    monkeypatch.setattr(tiers.connection, "vendor", "sqlite")
+
+    assert chosen(Test("tests/dashboard/test_a.py::test_b", frozenset(marks))) == (
+        ["tests/dashboard/test_a.py::test_b"] if is_kept else []
+    )
+
+
+def test_the_gate_runs_on_postgresql_what_has_sql_of_its_own(monkeypatch):
+    monkeypatch.setattr(tiers.connection, "vendor", "postgresql")
+    verb, page = Test("tests/mailbox/verbs/test_a.py::test_b"), Test("tests/dashboard/test_a.py::test_b")
+    marked = Test("tests/dashboard/test_a.py::test_c", frozenset({"both_databases"}))
+
+    assert chosen(verb, page, marked) == [verb.nodeid, marked.nodeid]
+
+
+def test_a_function_of_many_cases_keeps_the_same_five_of_them(monkeypatch):
+    monkeypatch.setattr(tiers.connection, "vendor", "sqlite")
+    ten = [Test(f"tests/test_a.py::test_few[{number}]") for number in range(10)]
+    eleven = [Test(f"tests/test_a.py::test_many[{number}]") for number in range(11)]
+    every = [Test(f"tests/test_a.py::test_every[{number}]", frozenset({"every_case"})) for number in range(11)]
+
+    assert len(chosen(*ten)) == 10
+    assert len(chosen(*eleven)) == 5
+    assert chosen(*eleven) == chosen(*reversed(eleven))
+    assert len(chosen(*every)) == 11
+
+
+@pytest.mark.parametrize(
+    ("test", "scope"),
+    [
+        ("tests/mailbox/gate/test_audit.py::test_a", "tests/mailbox/gate/test_audit.py"),
+        ("tests/mailbox/dialects/a2a/clients/test_parts.py::test_a[x]", "tests/mailbox/dialects/a2a/clients"),
+    ],
+)
+def test_tests_that_share_a_fixture_of_the_run_share_a_process(test, scope):
+    assert tiers.scope_of(test) == scope
