@@ -100,7 +100,10 @@ def _locked() -> Iterator[None]:
 def _migrate(url: str) -> None:
     own = {"A2A_VAR": str(TEMPLATES / "migrating"), "DATABASE_URL": url}
     command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"]
-    subprocess.run(command, env=os.environ | own, check=True)
+    from tests.support import chance  # imported late: pytest imports its plugins first
+
+    with chance.permitted():
+        subprocess.run(command, env=os.environ | own, check=True)
 
 
 @contextlib.contextmanager
@@ -117,8 +120,7 @@ def migrated_databases() -> Iterator[Databases]:
 @contextlib.contextmanager
 def as_the_tests_database(url: str) -> Iterator[None]:
     """Let all connections of this process use the database within the block."""
-    path = urlsplit(url).path
-    name = path if connection.vendor == "sqlite" else path.removeprefix("/")
+    name = urlsplit(url).path.removeprefix("/")
     before = connection.settings_dict["NAME"]
     connection.close()
     connection.settings_dict["NAME"] = name

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import re
 import shutil
@@ -22,6 +21,8 @@ from urllib.parse import urlsplit
 import psutil
 import psycopg
 
+from tests.support.databases import template_of_sqlite
+
 ROOT = Path(__file__).resolve().parents[2]
 MAKE_THE_SWEEP_DUE = "UPDATE django_q_schedule SET next_run = '2001-01-01 00:00:00' WHERE func LIKE '%sweep_pass'"
 LAST_SWEEP = "SELECT finished_at FROM mailbox_lastpass WHERE job LIKE '%.sweep_pass'"
@@ -33,9 +34,6 @@ DATABASE = "hub.sqlite3"  # in the folder of a hub
 PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
 
 _PORT = re.compile(r"^A2A Hub starts on port (\d+)\.", re.MULTILINE)
-
-migrated: Path | None = None
-"""The SQLite file that hubs start from, made when the first of them starts. None: each hub migrates its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,14 +140,15 @@ def served(
 
     ``services`` are those of `serve --only`, or "all". A hub that ``migrates`` has an operator and a first agent, with
     keys. ``port`` 0 lets the system choose one. ``workers`` is the number of its web server's processes. ``code`` is
-    the folder of the project that serves. A hub of this project starts from `migrated`, unless it ``is_new``.
+    the folder of the project that serves. A hub of this project starts from a migrated file, unless it ``is_new``.
     """
     options = [] if services == "all" else ["--only", services]
     if not (migrates or is_new):
         options.append("--no-migrate")
     var.mkdir(exist_ok=True, mode=0o700)
-    if migrated is not None and code == ROOT and not (is_new or database_url):
-        _start_from(migrated, var / DATABASE)
+    file = var / DATABASE
+    if code == ROOT and not (is_new or database_url or file.exists()):
+        shutil.copy(template_of_sqlite(), file)
     log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
     own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **NO_LIMITS, **environment}
@@ -181,20 +180,6 @@ def _reported_port(process: subprocess.Popen[bytes], log: Path, before: int) -> 
     found = _PORT.search(log.read_text(), before)
     assert found, log.read_text()
     return int(found[1])
-
-
-def _start_from(original: Path, file: Path) -> None:
-    """Copy the migrated database to the new hub's file. The first hub of all test processes makes it."""
-    if file.exists():
-        return
-    with original.with_suffix(".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not original.exists():
-            own = {"A2A_VAR": str(original.parent / original.stem), "DATABASE_URL": ""}
-            command = [sys.executable, str(ROOT / "manage.py"), "migrate", "--verbosity", "0"]
-            subprocess.run(command, env=os.environ | own, check=True, timeout=PATIENCE)
-            (original.parent / original.stem / DATABASE).rename(original)
-    shutil.copy(original, file)
 
 
 def has_ended(process: psutil.Process) -> bool:
