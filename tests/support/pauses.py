@@ -1,7 +1,8 @@
-"""Steps that run while a thread waits, in the waiting thread itself."""
+"""Pauses without waiting: the steps that run in them, a clock that moves in them alone, and looks without any."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -20,3 +21,27 @@ def act_in_pauses(monkeypatch: pytest.MonkeyPatch, *steps: Callable[[], object])
         return True
 
     monkeypatch.setattr(Waiter, "wait", wait)
+
+
+class Clock:
+    """Replaces the module `time` in a module of the product. Only its pauses move it, and each runs the next step."""
+
+    def __init__(self, *steps: Callable[[], object]) -> None:
+        self.now = 1000.0
+        self.pauses: list[float] = []
+        self.steps = list(steps)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def sleep(self, seconds: float) -> None:
+        self.pauses.append(seconds)
+        self.now += seconds
+        if self.steps:
+            self.steps.pop(0)()
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Look until the condition holds. Between two looks the other threads run, and the suite's time-out ends them."""
+    while not condition():
+        os.sched_yield()

@@ -14,6 +14,7 @@ import pytest
 from mailbox.database.backups import archive, files, sqlite
 from mailbox.database.backups.archive import Manifest, Writer
 from mailbox.database.backups.errors import BackupError
+from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.one_database
 
@@ -174,7 +175,8 @@ def test_an_open_database_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("length", [0, 100, 5000])
-def test_a_cut_database_can_be_replaced(tmp_path: Path, length: int) -> None:
+def test_a_cut_database_can_be_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, length: int) -> None:
+    monkeypatch.setattr(sqlite, "time", Clock())
     hub, draft = tmp_path / "hub.sqlite3", tmp_path / "draft"
     for path in (hub, draft):
         with contextlib.closing(sqlite3.connect(path)) as made:

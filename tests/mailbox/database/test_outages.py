@@ -10,6 +10,7 @@ from django.db import DatabaseError, OperationalError, connection
 from mailbox.database import outages
 from mailbox.database.outages import Outage
 from mailbox.models import RateWindow
+from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="a state of a SQLite file")
@@ -21,6 +22,11 @@ def memory(monkeypatch):
     memory = outages._Memory()
     monkeypatch.setattr(outages, "_memory", memory)
     return memory
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch):
+    monkeypatch.setattr(outages, "time", Clock())
 
 
 @pytest.fixture
@@ -149,7 +155,6 @@ def test_a_read_only_server_is_an_outage_before_any_change_is_refused():
 
 @on_sqlite
 def test_a_lock_that_no_probe_gets_is_an_outage_after_a_while(monkeypatch):
-    monkeypatch.setattr(outages, "LOCK_WAIT", 0.01)
     with closing(sqlite3.connect(file(), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
         at_first = outages.standing()
@@ -163,7 +168,6 @@ def test_a_lock_that_no_probe_gets_is_an_outage_after_a_while(monkeypatch):
 @on_sqlite
 @pytest.mark.usefixtures("at_once")
 def test_a_locked_file_stays_locked_until_a_rehearsal_gets_the_lock(monkeypatch, memory):
-    monkeypatch.setattr(outages, "LOCK_WAIT", 0.01)
     memory.refused = Outage.LOCKED, 0.0
     with closing(sqlite3.connect(file(), isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")

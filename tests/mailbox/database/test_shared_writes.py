@@ -13,7 +13,7 @@ from django.db import IntegrityError, OperationalError, connection, transaction
 from mailbox.database import shared_writes, write_turns
 from mailbox.database.sqlite3.base import DatabaseWrapper
 from mailbox.models import RateWindow
-from tests.support.hub import PATIENCE, wait_until
+from tests.support.pauses import until
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL commits for many by itself"),
@@ -69,8 +69,8 @@ def at_once():
                 futures = []
                 for place, work in enumerate(works):
                     futures.append(threads.submit(in_thread, work))
-                    wait_until(partial(is_waiting, place))
-                    wait_until(lambda: shared_writes._waiting.leader is not None)
+                    until(partial(is_waiting, place))
+                    until(lambda: shared_writes._waiting.leader is not None)
             return futures
 
         yield run
@@ -80,7 +80,7 @@ def test_writes_that_wait_for_a_turn_share_its_transaction(at_once, sizes):
     futures = at_once(*map(insert, "abcd"))
 
     for key, future in zip("abcd", futures, strict=True):
-        answer, seen = future.result(PATIENCE)
+        answer, seen = future.result()
         assert answer == key
         assert key in seen  # committed before it was answered
     assert sizes == [4]
@@ -91,13 +91,13 @@ def test_a_transaction_takes_a_limited_number_of_writes(at_once, sizes, monkeypa
 
     futures = at_once(*map(insert, "abcde"))
 
-    assert [future.result(PATIENCE)[0] for future in futures] == list("abcde")
+    assert [future.result()[0] for future in futures] == list("abcde")
     assert sizes == [2, 2, 1]
 
 
 def answers(futures):
     """Return the answer of each thread, or the class of its error."""
-    return [type(error) if (error := future.exception(PATIENCE)) else future.result()[0] for future in futures]
+    return [type(error) if (error := future.exception()) else future.result()[0] for future in futures]
 
 
 @pytest.mark.parametrize("bad", [0, 1, 3])
@@ -140,7 +140,7 @@ def test_an_error_of_the_transaction_is_raised_for_all_its_writes(at_once, sizes
     with monkeypatch.context() as patch:
         patch.setattr(DatabaseWrapper, when, refuse)
         futures = at_once(*map(insert, "abc"))
-        errors = [future.exception(PATIENCE) for future in futures]
+        errors = [future.exception() for future in futures]
 
     assert [(type(error), str(error.__cause__)) for error in errors] == [(OperationalError, "the disk is full")] * 3
     assert len(set(map(id, errors))) == 3  # one for each thread
@@ -196,7 +196,7 @@ def test_an_interrupted_thread_does_not_lead(at_once, interrupted):
 def test_an_interrupted_thread_that_waits_for_its_leader_writes_nothing(interrupted):
     with ThreadPoolExecutor(1) as threads, write_turns.turn():
         leader = threads.submit(in_thread, insert("a"))
-        wait_until(lambda: shared_writes._waiting.leader is not None)
+        until(lambda: shared_writes._waiting.leader is not None)
         interrupted(insert("b"))
 
     assert answers([leader]) == ["a"]
@@ -218,7 +218,7 @@ def test_many_writers_lose_nothing():
             connection.close()
 
     with ThreadPoolExecutor(8) as threads:
-        answers = [key for found in threads.map(work, range(8), timeout=PATIENCE) for key in found]
+        answers = [key for found in threads.map(work, range(8)) for key in found]
 
     assert len(answers) == len(set(answers)) == 80
     assert keys() == set(answers)

@@ -7,13 +7,14 @@ import stat
 import subprocess
 import sys
 import threading
-import time
+from functools import partial
 
 import pytest
 from django.db import connection
 
 from mailbox.database import write_turns
-from tests.support.hub import PATIENCE, ROOT
+from tests.support.hub import ROOT
+from tests.support.pauses import Clock
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "sqlite", reason="only SQLite has one lock for all"),
@@ -32,20 +33,23 @@ def taken_elsewhere():
     os.close(file)
 
 
-def test_a_turn_waits_for_a_turn_of_another_process(taken_elsewhere):
-    begun = time.monotonic()
-    threading.Timer(0.05, fcntl.flock, [taken_elsewhere, fcntl.LOCK_UN]).start()
+@pytest.fixture
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(write_turns, "time", clock)
+    return clock
+
+
+def test_a_turn_waits_for_a_turn_of_another_process(taken_elsewhere, clock):
+    clock.steps = [lambda: None, partial(fcntl.flock, taken_elsewhere, fcntl.LOCK_UN)]
 
     with write_turns.turn():
-        waited = time.monotonic() - begun
-
-    assert waited >= 0.04
+        assert clock.pauses == [write_turns.PAUSE] * 2
 
 
-def test_a_turn_is_taken_without_the_lock_after_the_longest_wait(taken_elsewhere, monkeypatch):
-    monkeypatch.setattr(write_turns, "LONGEST_WAIT", 0.02)
-
+def test_a_turn_is_taken_without_the_lock_after_the_longest_wait(taken_elsewhere, clock):
     with write_turns.turn():
+        assert sum(clock.pauses) == pytest.approx(write_turns.LONGEST_WAIT, abs=write_turns.LONG_PAUSE)
         assert not write_turns._try_lock(write_turns._file(f"{connection.settings_dict['NAME']}-turn", os.getpid()))
 
 
@@ -64,7 +68,7 @@ def test_threads_of_a_process_take_turns():
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join()
 
     assert len(most) == 80
     assert max(most) == 1
@@ -94,8 +98,9 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.processes
 def test_a_forked_process_does_not_wait_for_a_thread_of_its_parent():
-    subprocess.run([sys.executable, "-c", FORKS], cwd=ROOT, check=True, timeout=PATIENCE)
+    subprocess.run([sys.executable, "-c", FORKS], cwd=ROOT, check=True)
 
 
 def test_only_its_owner_can_read_the_lock_files():
@@ -106,27 +111,24 @@ def test_only_its_owner_can_read_the_lock_files():
         assert stat.S_IMODE(os.stat(f"{connection.settings_dict['NAME']}{end}").st_mode) == 0o600
 
 
-def test_a_process_that_has_had_its_turn_lets_the_waiting_process_go_first(taken_elsewhere):
+def test_a_process_that_has_had_its_turn_lets_the_waiting_process_go_first(taken_elsewhere, clock):
     """Another process has the next place, and takes its turn before ours."""
     place = os.open(f"{connection.settings_dict['NAME']}-next", os.O_RDWR)
     fcntl.flock(place, fcntl.LOCK_EX)
     fcntl.flock(taken_elsewhere, fcntl.LOCK_UN)
-    begun = time.monotonic()
-    threading.Timer(0.05, fcntl.flock, [place, fcntl.LOCK_UN]).start()
+    clock.steps = [lambda: None, partial(fcntl.flock, place, fcntl.LOCK_UN)]
 
     with write_turns.turn():
-        waited = time.monotonic() - begun
+        assert clock.pauses == [write_turns.PAUSE] * 2
         assert write_turns._try_lock(place)  # free for the next process during the turn
         assert not write_turns._try_lock(taken_elsewhere)
 
     os.close(place)
-    assert waited >= 0.04
     assert write_turns._try_lock(taken_elsewhere)
 
 
 @pytest.mark.parametrize("end", ["-turn", "-next"])
-def test_after_the_longest_wait_no_lock_is_kept(monkeypatch, end):
-    monkeypatch.setattr(write_turns, "LONGEST_WAIT", 0.02)
+def test_after_the_longest_wait_no_lock_is_kept(clock, end):
     with write_turns.turn():
         pass
     other = os.open(f"{connection.settings_dict['NAME']}{end}", os.O_RDWR)

@@ -13,7 +13,7 @@ from django.utils import timezone
 from mailbox.gate import credentials, uses
 from mailbox.models import ApiKey, AuditEvent
 from tests.support import factories
-from tests.support.hub import wait_until
+from tests.support.pauses import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -32,7 +32,7 @@ def hold(owner, is_held, may_end):
     with transaction.atomic():
         ApiKey.objects.select_for_update().get(agent=owner.agent)
         is_held.set()
-        may_end.wait(60)
+        may_end.wait()
     connection.close()
 
 
@@ -41,7 +41,7 @@ def crowd_of(keys):
     """Let a thread use each key, all while another thread writes uses. Their uses wait in the block."""
     with ThreadPoolExecutor(len(keys)) as pool, uses._here.turn:
         callers = [pool.submit(use, key) for key in keys]
-        wait_until(lambda: len(uses._here.unwritten) == len(keys))
+        until(lambda: len(uses._here.unwritten) == len(keys))
         yield callers
 
 
@@ -70,9 +70,9 @@ def test_a_locked_key_holds_up_no_other(alice, bob):
     with ThreadPoolExecutor(2) as pool:
         holder = pool.submit(hold, alice, is_held, may_end)
         try:
-            assert is_held.wait(60)
+            assert is_held.wait()
             for key, caller in ((held, alice), (free, bob)):
-                assert pool.submit(use, key).result(5).agent == caller.agent
+                assert pool.submit(use, key).result().agent == caller.agent
             assert [key.agent for key in ApiKey.objects.exclude(last_used_at=None)] == [bob.agent]
         finally:
             may_end.set()
@@ -87,10 +87,10 @@ def test_a_crowd_does_not_wait_for_a_locked_key(alice, bob):
     with ThreadPoolExecutor(1) as pool:
         holder = pool.submit(hold, alice, is_held, may_end)
         try:
-            assert is_held.wait(60)
+            assert is_held.wait()
             with crowd_of([held, free]) as callers:
                 pass
-            assert [caller.result(60).agent for caller in callers] == [alice.agent, bob.agent]
+            assert [caller.result().agent for caller in callers] == [alice.agent, bob.agent]
             used = ApiKey.objects.exclude(last_used_at=None)
             assert [key.agent for key in used] == [bob.agent]
         finally:
@@ -118,7 +118,7 @@ def test_a_use_that_cannot_be_written_refuses_no_reader(alice, impatient):
     with ThreadPoolExecutor(1) as pool:
         holder = pool.submit(hold, alice, is_held, may_end)
         try:
-            assert is_held.wait(60)
+            assert is_held.wait()
             assert credentials.authenticate(key, source=AuditEvent.Source.API).agent == alice.agent
         finally:
             may_end.set()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from uuid import uuid4
 
@@ -31,9 +32,9 @@ def test_rings_since_the_beginning_call_for_a_look_and_silence_does_not(alice):
     with waits.vigil(alice, [TOPIC]) as vigil:
         assert vigil is not None
         ringing.ring([TOPIC])
-        assert vigil.wait(10)
+        assert vigil.wait(math.inf)
         assert vigil.look(lambda: "seen") == "seen"
-        assert not vigil.wait(0.01)
+        assert not vigil.wait(0)
 
 
 def test_topics_can_be_named_later(alice):
@@ -42,7 +43,7 @@ def test_topics_can_be_named_later(alice):
         vigil.wait_for([TOPIC])
         vigil.look(lambda: None)
         ringing.ring([TOPIC])
-        assert vigil.wait(10)
+        assert vigil.wait(math.inf)
 
 
 def test_a_vigil_holds_a_seat_of_its_agent_and_of_the_process(alice, settings):
@@ -67,6 +68,6 @@ def test_a_look_after_the_end_of_the_key_is_refused(bob):
         assert vigil is not None
         ApiKey.objects.filter(public_id=keyed.credential).update(revoked_at=timezone.now())
         waits.end_without_key()
-        assert vigil.wait(10)
+        assert vigil.wait(math.inf)
         with pytest.raises(UnauthenticatedError):
             vigil.look(lambda: "unseen")

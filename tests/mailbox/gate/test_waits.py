@@ -24,9 +24,8 @@ from mailbox.words import tokens
 from mailbox.words.errors import QuotaExceededError, UnauthenticatedError
 from tests.support import factories
 from tests.support.api import Api
-from tests.support.hub import wait_until
 from tests.support.own_client import client_of
-from tests.support.pauses import act_in_pauses
+from tests.support.pauses import act_in_pauses, until
 
 pytestmark = pytest.mark.django_db
 LONG = timedelta(seconds=60)
@@ -152,7 +151,7 @@ def full(bob, alice, settings):
     own_limits.waits(bob.agent.pk)  # threads have connections of their own, which see no row of this test
     release = threading.Event()
     threads = [holding(bob, release) for _ in range(2)]
-    wait_until(lambda: waits.live(bob.agent.pk) == 2)
+    until(lambda: waits.live(bob.agent.pk) == 2)
     yield
     release.set()
     waiters.wake_all()
@@ -222,7 +221,7 @@ def test_a_person_waits_in_few_requests_at_once(person, olga, alice, bob, settin
     task = factories.sent_task(alice, bob)
     release = threading.Event()
     thread = holding(olga, release)  # without a key, since the thread would not see that of this test
-    wait_until(lambda: (waits.live(person.name), waiting.seats.taken) == (1, 1))
+    until(lambda: (waits.live(person.name), waiting.seats.taken) == (1, 1))
 
     response = Api(person).get(f"/a2a/tasks/{task.uuid}/messages", after=1, wait_ms=1000)
 
@@ -245,7 +244,7 @@ def test_a_waiting_request_with_a_revoked_key_gets_no_task_that_is_sent_later(al
     key = factories.key_of(bob)
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(received, served_hub.url, key)
-        wait_until(lambda: waiting.done() or ApiKey.objects.filter(last_used_at__isnull=False).exists())
+        until(lambda: waiting.done() or ApiKey.objects.filter(last_used_at__isnull=False).exists())
         assert not waiting.done(), waiting.result()
         revoke(replace(bob, credential=tokens.public_id(key)))
         task = factories.sent_task(alice, bob)

@@ -20,7 +20,6 @@ from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Wor
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from tests.support import factories
 from tests.support.factories import text
-from tests.support.hub import PATIENCE
 
 MADE: Any = Update, ArtifactUpdate  # without the types of their fields
 ASK = Update(status=UpdateStatus.INPUT_REQUIRED, message=text("which colour?"))
@@ -69,7 +68,7 @@ def test_a_read_waits_for_a_message(alice: Caller, bob: Caller) -> None:
     found: list[Reading] = []
 
     def read() -> None:
-        found.append(box.messages(lease.task.uuid, after=1, timeout=timedelta(seconds=PATIENCE)))
+        found.append(box.messages(lease.task.uuid, after=1, timeout=None))
         connection.close()
 
     reader = threading.Thread(target=read)
@@ -77,7 +76,7 @@ def test_a_read_waits_for_a_message(alice: Caller, bob: Caller) -> None:
 
     box.post_updates(lease.task.uuid, [Update(message=text("soon"))])
 
-    reader.join(PATIENCE)
+    reader.join()
     assert [message.words for message in found[0].page.items] == [text("soon")]
 
 
@@ -95,7 +94,7 @@ def test_a_read_without_limit_ends_with_a_question_without_words(alice: Caller, 
 
     box.post_updates(lease.task.uuid, [Update(status=UpdateStatus.INPUT_REQUIRED)])
 
-    reader.join(PATIENCE)
+    reader.join()
     assert [(one.task.state, one.next_after) for one in found] == [("interrupted", 3)]
     assert not box.messages(lease.task.uuid, after=3)
 

@@ -7,12 +7,18 @@ import threading
 import pytest
 from django.db import OperationalError
 
+from mailbox.database.bell import shared_looks
 from mailbox.inspection import lives, official_tasks, stops
 from mailbox.verbs.life import results
 from tests.support import factories
-from tests.support.hub import PATIENCE
+from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch):
+    monkeypatch.setattr(shared_looks, "time", Clock())
 
 
 def test_a_task_that_stops_is_brought_up_to_date_with_its_result(alice, bob):
@@ -21,7 +27,7 @@ def test_a_task_that_stops_is_brought_up_to_date_with_its_result(alice, bob):
     with stops.awaiting(task, woken.set) as awaited:
         assert awaited.read() is None
         results.post_result(bob, factories.result_envelope(task))
-        assert woken.wait(PATIENCE)
+        assert woken.wait()
         stop = awaited.read()
 
     assert stop is not None
@@ -45,6 +51,6 @@ def test_a_failed_look_is_reported_to_the_request_that_waits(alice, bob, monkeyp
     monkeypatch.setattr(stops._look, "_look", fail)
     woken = threading.Event()
     with stops.awaiting(factories.leased_task(alice, bob).task, woken.set) as awaited:
-        assert woken.wait(PATIENCE)
+        assert woken.wait()
         with pytest.raises(OperationalError):
             awaited.read()

@@ -12,7 +12,7 @@ from mailbox.gate.callers import Caller
 from mailbox.models import Result, Task
 from mailbox.verbs.life import expiry, leasing, results, sending
 from tests.support import factories
-from tests.support.hub import PATIENCE, wait_until
+from tests.support.pauses import until
 from tests.support.races import is_lock_awaited
 
 pytestmark = [
@@ -33,18 +33,18 @@ def held(task):
             with transaction.atomic():
                 Task.objects.locked().get(pk=task.pk)
                 locked.set()
-                done.wait(PATIENCE)
+                done.wait()
         finally:
             connection.close()
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert locked.wait(PATIENCE)
+    assert locked.wait()
     try:
         yield
     finally:
         done.set()
-        thread.join(PATIENCE)
+        thread.join()
 
 
 @pytest.mark.parametrize("limit", FAST_AND_WHOLE)
@@ -90,7 +90,7 @@ def test_a_cancellation_waits_for_the_lock_and_reads_the_row_again(alice, bob):
         thread = threading.Thread(target=cancel)
         thread.start()
         assert not Result.objects.exists()
-    thread.join(PATIENCE)
+    thread.join()
 
     assert [task.outcome for task in outcomes] == [Task.Outcome.CANCELLED]
 
@@ -111,9 +111,9 @@ def test_a_sweep_that_waits_for_a_duplicate_holds_no_lock_of_other_work(alice, b
     thread = threading.Thread(target=sweep)
     with held(waiter):
         thread.start()
-        wait_until(is_lock_awaited)
+        until(is_lock_awaited)
         with transaction.atomic():
             assert Task.objects.select_for_update(nowait=True, no_key=True).get(pk=other.pk) == other
-    thread.join(PATIENCE)
+    thread.join()
 
     assert Task.objects.filter(outcome="expired").count() == 2

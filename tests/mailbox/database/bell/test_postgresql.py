@@ -12,7 +12,7 @@ from django.db import connection
 
 from mailbox.database.bell import attendance, elsewhere, hearing, postgresql, ringing, waiters, watch
 from mailbox.database.bell.postgresql import Listener, Ringer
-from tests.support.hub import PATIENCE, wait_until
+from tests.support.pauses import Clock, until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -46,18 +46,18 @@ class EndingListener(Listener):
 @pytest.fixture
 def listening(monkeypatch, topic):
     """Return the ringer of a process that listens, and a waiter in it."""
-    monkeypatch.setattr(postgresql, "PAUSE", 0.02)
+    monkeypatch.setattr(postgresql.time, "sleep", Clock().sleep)
     own = Ringer()
     with waiters.waiting([topic]) as waiter:
         listener = EndingListener(own)
         thread = threading.Thread(target=listener.run, daemon=True)
         thread.start()
-        wait_until(hearing.is_on)
+        until(hearing.is_on)
         waiter.look(lambda: None)
         yield own, waiter
         listener.is_over = True
         end_listening()
-        wait_until(lambda: not thread.is_alive())
+        thread.join()
     assert not hearing.is_on()
 
 
@@ -74,7 +74,7 @@ def end_listening():
 def test_a_ring_of_another_process_wakes_a_waiter(listening, topic):
     Ringer().add({topic: 1})
 
-    assert listening[1].wait(PATIENCE)
+    assert listening[1].wait(None)
 
 
 def test_a_process_does_not_hear_itself(listening, topic):
@@ -84,7 +84,7 @@ def test_a_process_does_not_hear_itself(listening, topic):
     Ringer().add({"agent 1": 1})
     with waiters.waiting(["task 1"]) as other:
         Ringer().add({"task 1": 1})
-        assert other.wait(PATIENCE)
+        assert other.wait(None)
 
     assert not waiter.is_rung
 
@@ -93,26 +93,26 @@ def test_a_lost_connection_wakes_everybody_once_it_is_back(listening, topic):
     _, waiter = listening
     end_listening()
 
-    assert waiter.wait(PATIENCE)
-    wait_until(hearing.is_on)
+    assert waiter.wait(None)
+    until(hearing.is_on)
     waiter.look(lambda: None)
     Ringer().add({topic: 1})
-    assert waiter.wait(PATIENCE)
+    assert waiter.wait(None)
 
 
 def test_a_ringer_sends_again_after_it_lost_its_connection(listening, topic):
     _, waiter = listening
     ringer = Ringer()
     ringer.add({topic: 1})
-    assert waiter.wait(PATIENCE)
+    assert waiter.wait(None)
     end_listening()
-    assert waiter.wait(PATIENCE)
-    wait_until(hearing.is_on)
+    assert waiter.wait(None)
+    until(hearing.is_on)
     waiter.look(lambda: None)
 
     ringer.add({topic: 1})
 
-    assert waiter.wait(PATIENCE)
+    assert waiter.wait(None)
 
 
 def test_a_listener_without_an_echo_is_deaf(monkeypatch, topic):
@@ -177,10 +177,10 @@ def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
 
     monkeypatch.setattr(waiters, "wake", fail)
     Ringer().add({topic: 1})
-    wait_until(lambda: raised)
+    until(lambda: raised)
 
-    assert waiter.wait(PATIENCE)
-    wait_until(hearing.is_on)
+    assert waiter.wait(None)
+    until(hearing.is_on)
 
 
 def test_a_ringer_survives_an_unexpected_error(listening, monkeypatch, topic):
@@ -194,11 +194,11 @@ def test_a_ringer_survives_an_unexpected_error(listening, monkeypatch, topic):
     with monkeypatch.context() as patch:
         patch.setattr(ringer, "_send", fail)
         ringer.add({topic: 1})
-        wait_until(lambda: raised)
+        until(lambda: raised)
 
     ringer.add({topic: 1})
 
-    assert listening[1].wait(PATIENCE)
+    assert listening[1].wait(None)
 
 
 def no_thread(_):
@@ -215,7 +215,7 @@ def test_a_ringer_without_a_thread_drops_its_rings_and_starts_later(listening, m
 
     ringer.add({topic: 1})
 
-    assert listening[1].wait(PATIENCE)
+    assert listening[1].wait(None)
 
 
 @pytest.fixture
@@ -227,16 +227,16 @@ def known(monkeypatch):
 
 def test_a_process_announces_its_waiters_and_withdraws_them(known, monkeypatch, listening, topic):
     monkeypatch.setattr(elsewhere, "RENEWED_EVERY", 0.05)
-    wait_until(elsewhere.is_nobody)
+    until(elsewhere.is_nobody)
     other = Ringer()
 
     other.announce([topic])
-    wait_until(lambda: elsewhere.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {topic: 1})
+    until(lambda: elsewhere.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {topic: 1})
     listening[1].wait_for(["task 1"])
     other.announce(["task 2"])
-    wait_until(lambda: elsewhere.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {"task 1": 1})
+    until(lambda: elsewhere.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {"task 1": 1})
     listening[1].wait_for([])
-    wait_until(elsewhere.is_nobody)
+    until(elsewhere.is_nobody)
 
 
 def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, listening, topic):
@@ -247,11 +247,11 @@ def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, l
     monkeypatch.setattr(own, "_send_or_drop", said.append)
     assert not waiter.wait(0)
     assert len(watch._early.at) == len(watch.EARLY)
-    wait_until(lambda: len(said) >= 2)
+    until(lambda: len(said) >= 2)
     watch._early.at.clear()
     assert not waiter.wait(0)
     waiter.wait_for([])
-    wait_until(lambda: said[-1] == ["+ "])
+    until(lambda: said[-1] == ["+ "])
 
     assert {tuple(sorted(lines)) for lines in said[:-1]} == {("+ ", f"+ {topic}", "+ round")}
     assert watch._early.at == []
@@ -259,13 +259,13 @@ def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, l
 
 
 def test_a_lost_connection_makes_the_waiters_of_others_unknown(known, listening, monkeypatch):
-    wait_until(elsewhere.is_nobody)
+    until(elsewhere.is_nobody)
     monkeypatch.setattr(elsewhere, "COMPLETE_AFTER", 60.0)
     end_listening()
 
-    wait_until(elsewhere.is_unknown)
+    until(elsewhere.is_unknown)
     assert elsewhere.wanted({"agent 1": 1}) == {"agent 1": 1}
-    wait_until(hearing.is_on)
+    until(hearing.is_on)
 
 
 def test_a_process_that_rings_often_hears_who_waits(monkeypatch):

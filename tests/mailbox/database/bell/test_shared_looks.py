@@ -10,9 +10,14 @@ from django.db import OperationalError
 
 from mailbox.database.bell import shared_looks, waiters
 from mailbox.database.bell.shared_looks import SharedLook
-from tests.support.hub import PATIENCE
+from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch):
+    monkeypatch.setattr(shared_looks, "time", Clock())
 
 
 class Looks:
@@ -26,7 +31,7 @@ class Looks:
     def __call__(self, keys):
         self.keys.append(sorted(keys))
         self.begun.set()
-        assert self.go.wait(PATIENCE)
+        assert self.go.wait()
         return {key: self.stored[key] for key in keys if key in self.stored}
 
 
@@ -36,13 +41,13 @@ def test_all_rings_during_a_look_are_answered_by_the_next_one():
     looks.go.clear()
     with ExitStack() as waits:
         found = {key: waits.enter_context(shared.awaiting(key, f"task {key}", woken[key].set)) for key in "a"}
-        assert looks.begun.wait(PATIENCE)
+        assert looks.begun.wait()
         found |= {key: waits.enter_context(shared.awaiting(key, f"task {key}", woken[key].set)) for key in "bc"}
         looks.stored = {"a": 1, "b": 2, "c": 3}
         for key in "aab":
             waiters.wake({f"task {key}": 1})
         looks.go.set()
-        assert all(event.wait(PATIENCE) for event in woken.values())
+        assert all(event.wait() for event in woken.values())
 
         assert {key: awaited.read() for key, awaited in found.items()} == looks.stored
     assert looks.keys[0] == ["a"]
@@ -52,11 +57,11 @@ def test_all_rings_during_a_look_are_answered_by_the_next_one():
 def test_a_wait_without_a_find_is_not_woken_and_is_looked_for_at_its_next_ring():
     looks, woken = Looks(), threading.Event()
     with SharedLook(looks).awaiting("a", "task a", woken.set) as awaited:
-        assert looks.begun.wait(PATIENCE)
+        assert looks.begun.wait()
         assert (awaited.read(), woken.is_set()) == (None, False)
         looks.stored = {"a": 1}
         waiters.wake({"task a": 1})
-        assert woken.wait(PATIENCE)
+        assert woken.wait()
         assert awaited.read() == 1
 
 
@@ -70,13 +75,13 @@ def test_looks_go_on_after_a_connection_that_could_not_be_closed(monkeypatch):
     with monkeypatch.context() as broken:
         broken.setattr(shared_looks, "connection", Broken())
         with shared.awaiting("a", "task a", woken.set) as awaited:
-            assert woken.wait(PATIENCE)
+            assert woken.wait()
             with pytest.raises(OperationalError):
                 awaited.read()
     woken.clear()
     looks.stored = {"a": 1}
     with shared.awaiting("a", "task a", woken.set) as awaited:
-        assert woken.wait(PATIENCE)
+        assert woken.wait()
         assert awaited.read() == 1
 
 
@@ -90,5 +95,5 @@ def test_a_look_is_repeated_once_after_a_lost_connection():
         return looks(keys)
 
     with SharedLook(look).awaiting("a", "task a", woken.set) as awaited:
-        assert woken.wait(PATIENCE)
+        assert woken.wait()
         assert awaited.read() == 1

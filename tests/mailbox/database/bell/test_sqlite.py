@@ -15,7 +15,7 @@ from mailbox.database.bell.sqlite import Follower
 from mailbox.gate import audit, entries
 from mailbox.verbs.life import leasing, results
 from tests.support import factories
-from tests.support.hub import PATIENCE, wait_until
+from tests.support.pauses import Clock, until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -42,6 +42,7 @@ class EndingFollower(Follower):
 def follow(monkeypatch):
     """Return a function that waits for topics while a thread follows the journal. Rings of this process do nothing."""
     monkeypatch.setattr(ringing, "ring", lambda _: None)
+    monkeypatch.setattr(sqlite, "time", Clock())
     follower = EndingFollower()
     waiting, threads = [], []
 
@@ -50,7 +51,7 @@ def follow(monkeypatch):
         waiter = waiting[-1].__enter__()
         threads.append(threading.Thread(target=follower.run, daemon=True))
         threads[-1].start()
-        wait_until(hearing.is_on)
+        until(hearing.is_on)
         waiter.look(lambda: None)
         return waiter
 
@@ -58,30 +59,31 @@ def follow(monkeypatch):
     follower.is_over = True
     for one in waiting:
         one.__exit__(None, None, None)
-    wait_until(lambda: not hearing.is_on())
+    until(lambda: not hearing.is_on())
     with waiters.waiting([]):
-        wait_until(lambda: not any(thread.is_alive() for thread in threads))
+        for thread in threads:
+            thread.join()
 
 
 def test_a_task_wakes_its_recipient_and_its_result_the_sender(alice, bob, follow):
     recipient = follow(topics.agent(bob.agent.pk))
     with waiters.waiting([topics.sender(alice.agent.pk)]) as sender:
         task = factories.sent_task(alice, bob)
-        assert recipient.wait(PATIENCE)
+        assert recipient.wait(None)
         assert not sender.is_rung
 
         leasing.lease_tasks(bob)
         with waiters.waiting([topics.task(task.uuid)]) as reader:
             results.post_result(bob, factories.result_envelope(task))
-            assert sender.wait(PATIENCE)
-            assert reader.wait(PATIENCE)
+            assert sender.wait(None)
+            assert reader.wait(None)
 
 
 def test_a_row_without_a_task_rings_what_its_kind_rings(alice, follow):
     waiter = follow(topics.CALLBACKS)
     audit.note(alice, entries.push_resent(uuid4(), uuid4(), "x"))
 
-    assert waiter.wait(PATIENCE)
+    assert waiter.wait(None)
 
 
 def test_more_rows_than_one_statement_reads_are_all_read(alice, bob, follow, monkeypatch):
@@ -93,4 +95,4 @@ def test_more_rows_than_one_statement_reads_are_all_read(alice, bob, follow, mon
             journal.beside(entries.authentication_failed(str(number), 1))
     factories.sent_task(alice, bob)
 
-    assert waiter.wait(PATIENCE)
+    assert waiter.wait(None)

@@ -11,7 +11,7 @@ from collections import deque
 import pytest
 
 from mailbox.database.bell import attendance, ringing, topics, waiters
-from tests.support.hub import PATIENCE, ROOT
+from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
@@ -62,7 +62,7 @@ def test_a_ring_during_a_look_asks_for_another_look():
     with waiters.waiting([AGENT]) as waiter:
         waiter.look(lambda: waiters.wake({AGENT: 1}))
 
-        assert waiter.wait(PATIENCE)
+        assert waiter.wait(None)
         waiter.look(lambda: None)
         assert not waiter.wait(0)
 
@@ -141,7 +141,7 @@ class Shop:
         while len(self.taken) < self.count:
             with waiters.waiting([AGENT]) as waiter:
                 found = waiter.look(self.take)
-                while found is None and len(self.taken) < self.count and waiter.wait(PATIENCE):
+                while found is None and len(self.taken) < self.count and waiter.wait(None):
                     found = waiter.look(self.take)
             if found is not None:
                 self.taken.append(found)
@@ -157,7 +157,7 @@ def test_no_ring_is_lost_among_threads():
         shop.lying.append(number)
         waiters.wake({AGENT: 1})
     for thread in threads:
-        thread.join(PATIENCE)
+        thread.join()
 
     assert sorted(shop.taken) == list(range(shop.count))
 
@@ -178,10 +178,10 @@ def test_the_end_of_the_process_ends_every_wait(monkeypatch):
     with waiters.waiting([AGENT]) as waiter:
         waiters.end()
 
-        assert not waiter.wait(PATIENCE)
+        assert not waiter.wait(None)
     with waiters.waiting([AGENT]) as later:
         waiters.wake({AGENT: 1})
-        assert not later.wait(PATIENCE)
+        assert not later.wait(None)
 
 
 def test_the_end_of_the_process_during_a_look_ends_the_next_wait(monkeypatch):
@@ -190,7 +190,7 @@ def test_the_end_of_the_process_during_a_look_ends_the_next_wait(monkeypatch):
         waiters.end()
         waiter.look(lambda: None)
 
-        assert not waits_on(waiter)
+        assert not waiter.wait(None)
 
 
 def test_the_end_of_a_program_before_a_look_ends_the_next_wait():
@@ -198,20 +198,9 @@ def test_the_end_of_a_program_before_a_look_ends_the_next_wait():
         waiter.end()
         waiter.look(lambda: None)
 
-        assert not waits_on(waiter)
+        assert not waiter.wait(None)
         waiters.wake({AGENT: 2})
-        assert other.wait(PATIENCE)
-
-
-def waits_on(waiter):
-    """Whether the waiter waits for a ring now. In the end it gets one."""
-    waiting = threading.Thread(target=waiter.wait, args=(PATIENCE,))
-    waiting.start()
-    waiting.join(0.2)
-    still = waiting.is_alive()
-    waiter.ring()
-    waiting.join()
-    return still
+        assert other.wait(None)
 
 
 # Its program forks, because this process has threads.
@@ -229,5 +218,6 @@ sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
+@pytest.mark.processes
 def test_a_forked_process_has_no_waiters():
-    subprocess.run([sys.executable, "-c", FORKS, AGENT], cwd=ROOT, check=True, timeout=PATIENCE)
+    subprocess.run([sys.executable, "-c", FORKS, AGENT], cwd=ROOT, check=True)

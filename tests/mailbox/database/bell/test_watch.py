@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
@@ -17,6 +16,7 @@ from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
 from tests.support import factories
+from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.django_db
 
@@ -25,6 +25,13 @@ pytestmark = pytest.mark.django_db
 def _no_ring(monkeypatch):
     monkeypatch.setattr(attendance, "begin", lambda: None)
     monkeypatch.setattr(ringing, "ring", lambda _: None)
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    clock = Clock()
+    monkeypatch.setattr(watch, "time", clock)
+    return clock
 
 
 @pytest.fixture
@@ -139,13 +146,13 @@ def test_a_round_takes_three_statements_for_any_number_of_waiters(alice, bob, wa
         Watch().look()
 
 
-def test_the_checks_of_others_run_every_few_seconds(monkeypatch):
+def test_the_checks_of_others_run_every_few_seconds(monkeypatch, clock):
     called, the_watch = [], Watch()
     monkeypatch.setattr(watch, "_checks", [lambda: called.append("check")])
     the_watch.look()
     assert called == []
 
-    monkeypatch.setattr(the_watch, "_checked_at", time.monotonic() - watch.EVERY)
+    clock.now += watch.EVERY
     the_watch.look()
     the_watch.look()
 
@@ -161,7 +168,7 @@ def hears(monkeypatch):
 
 def seconds_left(the_watch):
     """Return the seconds until the next round, long after the last one."""
-    return the_watch._seconds_left(time.monotonic() - 1)
+    return the_watch._seconds_left(watch.time.monotonic() - 1)
 
 
 @pytest.mark.usefixtures("hears")
@@ -199,15 +206,14 @@ def test_only_those_who_wait_for_a_sender_or_a_task_need_the_next_due_task(
 
 
 @pytest.mark.usefixtures("hears")
-def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one(alice, bob, wait_for):
+def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one(alice, bob, wait_for, clock):
     the_watch = Watch()
     wait_for(topics.sender(alice.agent.pk))
     factories.sent_task(alice, bob)
     Task.objects.update(deadline_ms=epoch_ms(timezone.now()) - 1)
     the_watch._looked_at -= timedelta(seconds=1)
     assert seconds_left(the_watch) <= 0
-    began_at = time.monotonic()
-    assert the_watch._seconds_left(began_at) > 0  # rounds stay apart
+    assert the_watch._seconds_left(clock.now) > 0  # rounds stay apart
 
     the_watch.look()
 
@@ -215,18 +221,23 @@ def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one
 
 
 @pytest.mark.usefixtures("hears")
-def test_the_watch_looks_for_due_tasks_while_it_sleeps(alice, bob, wait_for, monkeypatch):
+def test_the_watch_looks_for_due_tasks_while_it_sleeps(monkeypatch, clock):
     monkeypatch.setattr(watch, "EVERY", 600.0)
-    monkeypatch.setattr(watch, "EVERY_DUE", 0.01)
-    the_watch, answers = Watch(), iter([600.0, 600.0, 0.0])
-    monkeypatch.setattr(the_watch, "_seconds_until_due", lambda: next(answers, 0.0))
+    the_watch, answers, waits = Watch(), iter([600.0, 600.0, 0.0]), []
+    monkeypatch.setattr(the_watch, "_seconds_until_due", lambda: next(answers))
+
+    def wait(seconds):
+        waits.append(seconds)
+        clock.now += seconds
+
+    monkeypatch.setattr(watch._early.is_new, "wait", wait)
 
     the_watch._await_round()
 
-    assert next(answers, None) is None
+    assert waits == [watch.EVERY_DUE] * 2
 
 
-def test_a_new_announcement_makes_two_early_rounds(monkeypatch):
+def test_a_new_announcement_makes_two_early_rounds(monkeypatch, clock):
     early = watch._Early()
     monkeypatch.setattr(watch, "_early", early)
     early.add(100.1, 100.5)
@@ -243,7 +254,7 @@ def test_a_new_announcement_makes_two_early_rounds(monkeypatch):
     monkeypatch.setattr(watch, "EARLY", (200.0, 300.0))
     watch.look_soon()
     assert len(early.at) == 2
-    assert 100 < Watch()._seconds_left(time.monotonic()) < 201
+    assert Watch()._seconds_left(clock.now) == pytest.approx(200)
 
     early.at[0] = 0.0  # due
     monkeypatch.setattr(watch, "EVERY", 0.0)  # no wait, since the watch of an earlier test may take the due round first
@@ -252,7 +263,7 @@ def test_a_new_announcement_makes_two_early_rounds(monkeypatch):
     assert len(early.at) == 1
 
 
-def test_a_resumed_agent_makes_a_round_due(alice, bob, wait_for, monkeypatch):
+def test_a_resumed_agent_makes_a_round_due(alice, bob, wait_for, monkeypatch, clock):
     early = watch._Early()
     monkeypatch.setattr(watch, "_early", early)
     wait_for(topics.agent(bob.agent.pk))
@@ -263,4 +274,4 @@ def test_a_resumed_agent_makes_a_round_due(alice, bob, wait_for, monkeypatch):
     assert waiters.wake({ring: 1}) == {ring: 1}  # it concerns other processes too
 
     assert len(early.at) == 1
-    assert early.at[0] <= time.monotonic() + watch.GATHERED
+    assert early.at[0] <= clock.now + watch.GATHERED

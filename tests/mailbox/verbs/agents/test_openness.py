@@ -14,6 +14,7 @@ from mailbox.verbs.agents.openness import anonymous_caller, close_to_anyone, is_
 from mailbox.verbs.life import results, sending
 from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
 from tests.support import factories
+from tests.support.chance import MOMENT
 
 pytestmark = pytest.mark.django_db
 
@@ -120,8 +121,8 @@ def test_no_agent_opens_another_by_passing_its_grant_on(bob):
     [
         {"action": "a2a.send.*"},
         {"action": "a2a.send.carol@local"},
-        {"action": "a2a.send.bob@local", "expires_at": timezone.now() - timedelta(hours=1)},
-        {"action": "a2a.send.bob@local", "revoked_at": timezone.now()},
+        {"action": "a2a.send.bob@local", "expires_at": MOMENT - timedelta(hours=1)},
+        {"action": "a2a.send.bob@local", "revoked_at": MOMENT},
         {"action": "a2a.send.bob@local", "max_uses": 1, "uses": 1},
     ],
     ids=["any agent", "another agent", "expired", "revoked", "used up"],

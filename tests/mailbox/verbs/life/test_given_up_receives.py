@@ -20,8 +20,7 @@ from mailbox.models import Lease, Result, Task
 from mailbox.verbs.life import leasing, results
 from mailbox.words.errors import LeaseMismatchError
 from tests.support import factories
-from tests.support.hub import PATIENCE, wait_until
-from tests.support.pauses import act_in_pauses
+from tests.support.pauses import act_in_pauses, until
 from tests.support.races import ROUNDS, answers, is_lock_awaited
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -134,7 +133,7 @@ def uncommitted(change: Callable[[], object]) -> Iterator[None]:
             with transaction.atomic():
                 change()
                 changed.set()
-                wait_until(is_lock_awaited)
+                until(is_lock_awaited)
         except BaseException as failure:  # noqa: BLE001 it is raised again below
             failed.append(failure)
         finally:
@@ -142,9 +141,9 @@ def uncommitted(change: Callable[[], object]) -> Iterator[None]:
 
     thread = threading.Thread(target=hold)
     thread.start()
-    assert changed.wait(PATIENCE)
+    assert changed.wait()
     yield
-    thread.join(PATIENCE)
+    thread.join()
     if failed:
         raise failed[0]
 
