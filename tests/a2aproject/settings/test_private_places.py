@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import stat
-import subprocess
-import sys
 
 import pytest
 
 from a2aproject.errors import UnusableSettingError
 from a2aproject.settings.secret_key import opened, private_file, private_folder
-from tests.support.hub import PATIENCE, ROOT
+from tests.support.settings import settings_of
 
 pytestmark = pytest.mark.one_database
 
@@ -86,16 +83,12 @@ def test_a_database_file_in_a_private_folder_may_have_any_mode(tmp_path):
     assert mode(private_file(file)) == 0o644
 
 
-def test_a_command_refuses_an_open_folder_in_one_sentence(shared):
-    env = os.environ | {"A2A_VAR": str(shared), "DATABASE_URL": "", "SECRET_KEY": ""}
+def test_settings_with_an_open_folder_are_refused_in_one_sentence(shared):
+    with pytest.raises(UnusableSettingError) as refused:
+        settings_of(A2A_VAR=str(shared))
 
-    refused = subprocess.run(
-        [sys.executable, "manage.py", "check"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
-    )
-
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert refused.stderr == (
+    assert str(refused.value) == (
         f"A2A_VAR: other users can use {shared} (mode 0755): run `chmod 700 {shared}` if it is the hub's alone, "
-        f"or set A2A_VAR to a folder such as {shared}/a2a-hub.\n"
+        f"or set A2A_VAR to a folder such as {shared}/a2a-hub."
     )
     assert mode(shared) == 0o755

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
@@ -12,25 +11,20 @@ import pytest
 from a2aproject.errors import UnusableSettingError
 from a2aproject.settings.secret_key import opened_seal_key, secret
 from tests.support.hub import PATIENCE, ROOT
+from tests.support.settings import UNSET, settings_of
 
 pytestmark = pytest.mark.one_database
 
-READ = """
-import json, sys
-from a2aproject import settings
-print(json.dumps([getattr(settings, name) for name in sys.argv[1:]], default=str))
-"""
 HTTPS = "https://hub.example.org"
-UNSET = {"DATABASE_URL": "", "PUBLIC_URL": "", "SECRET_KEY": "", "CI": ""}
 
 
 @pytest.fixture
 def read(tmp_path):
-    """Return a function that reads settings by name in a new process with the given environment."""
+    """Return a function that reads settings by name with the given environment."""
 
     def read(*names, **environment):
-        env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var")} | environment
-        return json.loads(subprocess.check_output([sys.executable, "-c", READ, *names], cwd=ROOT, env=env))
+        found = settings_of(**{"A2A_VAR": str(tmp_path / "var")} | environment)
+        return [getattr(found, name) for name in names]
 
     return read
 
@@ -79,6 +73,7 @@ def test_a_seal_key_of_another_form_stops_the_start(tmp_path):
         opened_seal_key(tmp_path, None, given="", make=True)
 
 
+@pytest.mark.processes
 def test_processes_that_race_for_a_secret_get_the_same_one(tmp_path):
     with ThreadPoolExecutor(8) as pool:
         secrets = set(pool.map(lambda n: _secret_in_a_process(tmp_path), range(8)))
@@ -157,6 +152,7 @@ def test_replay_statuses_are_read_in_any_case_and_with_spaces(read):
     assert read("A2A_REPLAY_STATUSES", A2A_REPLAY_STATUSES="OK, error ") == [["ok", "error"]]
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(
     ("variable", "value", "message"),
     [
@@ -197,25 +193,32 @@ def test_replay_statuses_are_read_in_any_case_and_with_spaces(read):
         ),
     ],
 )
-def test_invalid_settings_stop_the_hub_before_it_creates_files(tmp_path, variable, value, message):
-    env = os.environ | UNSET | {"A2A_VAR": str(tmp_path / "var"), variable: value}
+def test_invalid_settings_are_refused_in_one_line_before_any_file_exists(read, tmp_path, variable, value, message):
+    with pytest.raises(UnusableSettingError) as refused:
+        read(**{variable: value})
 
-    refused = subprocess.run(
-        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
-    )
-
-    assert (refused.returncode, refused.stdout) == (1, "")
-    assert message in refused.stderr
-    assert refused.stderr.count("\n") == 1
+    assert message in str(refused.value)
+    assert "\n" not in str(refused.value)
     assert not (tmp_path / "var" / "hub.sqlite3").exists()
 
 
-def test_settings_that_a_system_check_reports_stop_the_hub_before_it_migrates(tmp_path):
-    env = os.environ | UNSET | {"A2A_VAR": str(tmp_path), "A2A_REMOTE_CONCURRENCY": "0"}
+def served(tmp_path, **environment):
+    env = os.environ | UNSET | {"A2A_VAR": str(tmp_path)} | environment
+    command = [sys.executable, "manage.py", "serve"]
+    return subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE)
 
-    refused = subprocess.run(
-        [sys.executable, "manage.py", "serve"], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
-    )
+
+@pytest.mark.processes
+def test_a_refused_setting_stops_the_hub_with_one_line(tmp_path):
+    refused = served(tmp_path, PORT="abc")
+
+    assert (refused.returncode, refused.stdout) == (1, "")
+    assert refused.stderr == "PORT is 'abc': it must be a whole number.\n"
+
+
+@pytest.mark.processes
+def test_settings_that_a_system_check_reports_stop_the_hub_before_it_migrates(tmp_path):
+    refused = served(tmp_path, A2A_REMOTE_CONCURRENCY="0")
 
     assert (refused.returncode, refused.stdout) == (1, "")
     assert "(agentcards.E002)" in refused.stderr
@@ -234,7 +237,7 @@ def test_settings_that_a_system_check_reports_stop_the_hub_before_it_migrates(tm
 def test_a_hub_at_an_https_url_trusts_the_proxies_of_its_own_machine(read, environment, trusted):
     networks, header = read("A2A_TRUSTED_PROXIES", "SECURE_PROXY_SSL_HEADER", **environment)
 
-    assert networks == trusted
+    assert [*map(str, networks)] == trusted
     assert bool(header) == bool(trusted)
 
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 from django.core.management import call_command
@@ -19,6 +19,7 @@ from mailbox.verbs.repairs.auto_retry import AutoRetry, BadSettingError
 from mailbox.verbs.repairs.retry import RetryPolicy
 from tests.support import factories
 from tests.support.hub import PATIENCE, ROOT
+from tests.support.settings import UNSET, settings_of
 
 DEFAULTS = {
     "SCHEDULER": "0",
@@ -30,55 +31,53 @@ DEFAULTS = {
 }
 
 
-def in_a_fresh_process(environment: dict[str, str], *words: str) -> subprocess.CompletedProcess[str]:
+def in_a_fresh_process(tmp_path: Path, *words: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, *words],
+        [sys.executable, "manage.py", *words],
         cwd=ROOT,
-        env=os.environ | environment,
+        env=os.environ | UNSET | {"A2A_VAR": str(tmp_path)} | environment,
         capture_output=True,
         text=True,
         timeout=PATIENCE,
     )
 
 
-PRINT_SETTINGS = (
-    "-c",
-    "import os, json; os.environ['DJANGO_SETTINGS_MODULE'] = 'a2aproject.settings'\n"
-    "from django.conf import settings; print(json.dumps(settings.A2A_AUTO_RETRY))",
-)
+@pytest.fixture
+def given(tmp_path, settings):
+    """Return a function that reads the scheduler's settings from these variables, and lets them hold in the test."""
+
+    def given(**environment: str) -> dict[str, str]:
+        read = settings_of(A2A_VAR=str(tmp_path), **environment)
+        settings.A2A_AUTO_RETRY, settings.A2A_ENVIRONMENT_READ = read.A2A_AUTO_RETRY, read.A2A_ENVIRONMENT_READ
+        return dict(read.A2A_AUTO_RETRY)
+
+    return given
 
 
 @pytest.mark.one_database
-def test_without_settings_the_scheduler_is_off_with_the_documented_bounds(tmp_path):
-    read = json.loads(in_a_fresh_process({"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS).stdout)
-
-    assert read == DEFAULTS
-    assert AutoRetry.from_settings(read) == AutoRetry(policy=RetryPolicy(), interval=timedelta(minutes=1))
+def test_without_settings_the_scheduler_is_off_with_the_documented_bounds(given):
+    assert given() == DEFAULTS
+    assert AutoRetry.from_settings() == AutoRetry(policy=RetryPolicy(), interval=timedelta(minutes=1))
 
 
 @pytest.mark.one_database
 @pytest.mark.parametrize("prefix", ["A2A_AUTO_RETRY_", "COVENANT_A2A_AUTO_RETRY_"])
-def test_every_setting_is_read_under_both_spellings(tmp_path, prefix):
+def test_every_setting_is_read_under_both_spellings(given, prefix):
     wanted = dict(zip(DEFAULTS, ["yes", "120000", "1", "2", "3", "4"], strict=True))
-    environment = {f"{prefix}{name}": value for name, value in wanted.items()}
 
-    printed = in_a_fresh_process(environment | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS)
+    given(**{f"{prefix}{name}": value for name, value in wanted.items()})
 
     policy = RetryPolicy(
         enabled=True, min_lease_age=timedelta(milliseconds=1), max_attempts=2, max_requeues=3, scan_limit=4
     )
-    assert AutoRetry.from_settings(json.loads(printed.stdout)) == AutoRetry(
-        policy=policy, interval=timedelta(minutes=2)
-    )
+    assert AutoRetry.from_settings() == AutoRetry(policy=policy, interval=timedelta(minutes=2))
 
 
 @pytest.mark.one_database
-def test_the_hubs_own_spelling_of_a_setting_wins(tmp_path):
+def test_the_hubs_own_spelling_of_a_setting_wins(given):
     both = {"A2A_AUTO_RETRY_MAX_ATTEMPTS": "7", "COVENANT_A2A_AUTO_RETRY_MAX_ATTEMPTS": "8"}
 
-    printed = in_a_fresh_process(both | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}, *PRINT_SETTINGS)
-
-    assert json.loads(printed.stdout)["MAX_ATTEMPTS"] == "7"
+    assert given(**both)["MAX_ATTEMPTS"] == "7"
 
 
 @pytest.mark.parametrize("word", ["1", "true", "YES", " on "])
@@ -130,13 +129,13 @@ def test_an_interval_of_whole_minutes_needs_no_warning_and_a_bad_interval_has_it
 
 
 @pytest.mark.one_database
-def test_the_warning_names_the_variable_that_was_set(tmp_path):
-    environment = {"COVENANT_A2A_AUTO_RETRY_INTERVAL_MS": "90000", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
+def test_the_warning_names_the_variable_that_was_set(given, capsys):
+    given(COVENANT_A2A_AUTO_RETRY_INTERVAL_MS="90000")
 
-    checked = in_a_fresh_process(environment, "manage.py", "check", "--tag", "serving")
+    call_command("check", "--tag", "serving")
 
-    assert checked.returncode == 0
-    assert "COVENANT_A2A_AUTO_RETRY_INTERVAL_MS is 90000: the scheduler runs every 2 min instead." in checked.stderr
+    told = capsys.readouterr().err
+    assert "COVENANT_A2A_AUTO_RETRY_INTERVAL_MS is 90000: the scheduler runs every 2 min instead." in told
 
 
 @pytest.mark.django_db
@@ -174,10 +173,9 @@ def test_the_error_of_a_long_value_shows_its_beginning(name):
 
 
 @pytest.mark.one_database
+@pytest.mark.processes
 def test_a_bad_value_stops_the_hub_before_it_migrates(tmp_path):
-    environment = {"COVENANT_A2A_AUTO_RETRY_SCHEDULER": "maybe", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
-
-    refused = in_a_fresh_process(environment, "manage.py", "serve")
+    refused = in_a_fresh_process(tmp_path, "serve", COVENANT_A2A_AUTO_RETRY_SCHEDULER="maybe")
 
     assert (refused.returncode, (tmp_path / "hub.sqlite3").stat().st_size) == (1, 0)
     assert 'COVENANT_A2A_AUTO_RETRY_SCHEDULER: expected boolean env value, got "maybe"' in refused.stderr
@@ -186,19 +184,17 @@ def test_a_bad_value_stops_the_hub_before_it_migrates(tmp_path):
 
 @pytest.mark.one_database
 @pytest.mark.parametrize("value", ["soon", "-1", str(20 * 86_400_000 + 1)])
-def test_the_error_names_the_variable_that_was_set(tmp_path, value):
-    environment = {"COVENANT_A2A_AUTO_RETRY_INTERVAL_MS": value, "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
+def test_the_error_names_the_variable_that_was_set(given, value):
+    given(COVENANT_A2A_AUTO_RETRY_INTERVAL_MS=value)
 
-    refused = in_a_fresh_process(environment, "manage.py", "check", "--tag", "serving")
-
-    assert "(mailbox.E001) COVENANT_A2A_AUTO_RETRY_INTERVAL_MS " in refused.stderr
+    with pytest.raises(SystemCheckError, match=r"\(mailbox\.E001\) COVENANT_A2A_AUTO_RETRY_INTERVAL_MS "):
+        call_command("check", "--tag", "serving")
 
 
 @pytest.mark.one_database
+@pytest.mark.processes
 def test_a_fresh_database_can_be_migrated_with_the_scheduler_switched_on(tmp_path):
-    environment = {"A2A_AUTO_RETRY_SCHEDULER": "1", "A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
-
-    migrated = in_a_fresh_process(environment, "manage.py", "migrate", "--verbosity", "0")
+    migrated = in_a_fresh_process(tmp_path, "migrate", "--verbosity", "0", A2A_AUTO_RETRY_SCHEDULER="1")
 
     assert (migrated.returncode, migrated.stderr) == (0, "")
 
