@@ -62,6 +62,7 @@ def modules_of(program: str) -> set[str]:
     ],
 )
 @pytest.mark.django_db
+@pytest.mark.processes
 def test_a_process_without_pages_does_not_load_them(program, unwanted):
     psycopg = () if connection.vendor == "postgresql" else ("psycopg",)
 
@@ -69,6 +70,7 @@ def test_a_process_without_pages_does_not_load_them(program, unwanted):
 
 
 @pytest.mark.django_db
+@pytest.mark.processes
 def test_a_web_process_loads_no_package_of_an_extra_that_is_not_in_use():
     psycopg = () if connection.vendor == "postgresql" else ("psycopg",)
     loaded = modules_of("import a2aproject.wsgi")
@@ -78,6 +80,7 @@ def test_a_web_process_loads_no_package_of_an_extra_that_is_not_in_use():
 
 
 @pytest.mark.django_db
+@pytest.mark.processes
 def test_a_package_that_the_framework_did_not_load_can_be_imported_later():
     assert {"requests", "pygments", "psycopg"} <= modules_of(
         "import a2aproject.wsgi, requests, pygments, django.contrib.postgres.fields"
@@ -90,6 +93,7 @@ def test_the_unwanted_modules_exist(name):
 
 
 @pytest.mark.django_db
+@pytest.mark.processes
 def test_the_admin_s_checks_load_its_pages():
     program = f"{SET_UP}; from django.core.checks import run_checks; assert run_checks(tags=['admin']) == []"
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.hub import ROOT
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 RUN = [sys.executable, "-m", "tests.support.postgres"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from typing import Any
 
 import pytest
@@ -13,19 +12,9 @@ from a2aproject.serving import connections
 from a2aproject.web import bodies
 from a2aproject.web.bodies import GRACE, HASTE, MOST_PER_ADDRESS, Body, StalledBody, Waits
 from mailbox.dialects.base.transport import STALLED_ANSWER
-from tests.support.hub import PATIENCE, wait_until
+from tests.support.pauses import Clock, until
 
 pytestmark = pytest.mark.one_database
-
-
-class Clock:
-    """A clock that stands still."""
-
-    def __init__(self) -> None:
-        self.now = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 class Connection:
@@ -39,7 +28,7 @@ class Connection:
 
     def read(self, size: int) -> bytes:
         self.is_read.set()
-        assert self.ended.wait(PATIENCE)
+        assert self.ended.wait()
         return b""
 
     def response_iter(self, status, headers, parts):
@@ -54,34 +43,44 @@ class Stalled:
         self.connection = Connection()
         environ = more | {"wsgi.input": self.connection, "REMOTE_ADDR": address, connections.HANDLE: self.connection}
         self.body = Body(environ, waits)
-        self.was_cut = False
+        self._was_cut = False
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
-        wait_until(lambda: self.was_cut or self.connection.is_read.is_set())
+        until(lambda: self._was_cut or self.connection.is_read.is_set())
 
     def _read(self) -> None:
         try:
             self.body.read(10)
         except StalledBody:
-            self.was_cut = True
+            self._was_cut = True
 
+    @property
     def is_cut(self) -> bool:
-        self._thread.join(0.01)
-        return self.was_cut
+        return self.body.is_cut
+
+    def was_cut(self) -> bool:
+        """Wait for the end of the read; return whether it raised an error."""
+        self._thread.join()
+        return self._was_cut
 
     def end(self) -> None:
         self.connection.ended.set()
-        self._thread.join(PATIENCE)
+        self._thread.join()
 
 
-def bounded(clock=time.monotonic, *, most=99, most_briefly=99, most_per_address=MOST_PER_ADDRESS):
+def bounded(clock, *, most=99, most_briefly=99, most_per_address=MOST_PER_ADDRESS):
     """Return waits with bounds that stay."""
-    return Waits(most=lambda: most, most_briefly=lambda: most_briefly, most_per_address=most_per_address, clock=clock)
+    return Waits(
+        most=lambda: most, most_briefly=lambda: most_briefly, most_per_address=most_per_address, clock=clock.monotonic
+    )
 
 
-@pytest.fixture
-def clock():
-    return Clock()
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    clock = Clock()
+    for module in (bodies, connections):
+        monkeypatch.setattr(module, "time", clock)
+    return clock
 
 
 @pytest.fixture
@@ -105,8 +104,8 @@ def test_one_wait_too_many_of_an_address_cuts_its_longest(began, clock):
 
     first, second, other, third = began(waits, "192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.1")
 
-    wait_until(first.is_cut)
-    assert not any(one.is_cut() for one in (second, other, third))
+    assert first.was_cut()
+    assert not any(one.is_cut for one in (second, other, third))
     assert len(waits) == 3
 
 
@@ -115,8 +114,8 @@ def test_one_wait_too_many_of_a_process_cuts_the_address_with_the_most(began, cl
 
     other, first, second, newest = began(waits, "192.0.2.2", "192.0.2.1", "192.0.2.1", "192.0.2.3")
 
-    wait_until(first.is_cut)
-    assert not any(one.is_cut() for one in (other, second, newest))
+    assert first.was_cut()
+    assert not any(one.is_cut for one in (other, second, newest))
 
 
 def test_a_network_of_ipv6_counts_as_one_address(began, clock):
@@ -124,8 +123,8 @@ def test_a_network_of_ipv6_counts_as_one_address(began, clock):
 
     first, second = began(waits, "2001:db8::1", "2001:db8::2")
 
-    wait_until(first.is_cut)
-    assert not second.is_cut()
+    assert first.was_cut()
+    assert not second.is_cut
 
 
 @pytest.mark.parametrize(("most", "most_per_address"), [(2, 9), (9, 2)])
@@ -140,8 +139,9 @@ def test_a_body_in_excess_is_cut_once_its_grace_has_passed(began, clock, most, m
 
     clock.now += GRACE / 2
     waits.cut_late()
-    wait_until(lambda: first.is_cut() and second.is_cut())
-    assert not any(one.is_cut() for one in (third, fourth))
+    assert first.was_cut()
+    assert second.was_cut()
+    assert not any(one.is_cut for one in (third, fourth))
     assert len(waits) == 2
 
 
@@ -155,7 +155,7 @@ def test_bodies_that_arrive_within_the_grace_are_never_cut(began, clock):
     began(waits, "192.0.2.1")
     waits.cut_late()
 
-    assert not any(one.is_cut() for one in arrived)
+    assert not any(one.is_cut for one in arrived)
     assert len(waits) == 1
 
 
@@ -168,8 +168,8 @@ def test_near_all_threads_a_short_wait_is_enough_for_the_next_body_to_cut(began,
     assert len(waits) == 3
     (newest,) = began(waits, "192.0.2.2", apart=0)
 
-    wait_until(first.is_cut)
-    assert not any(one.is_cut() for one in (second, third, newest))
+    assert first.was_cut()
+    assert not any(one.is_cut for one in (second, third, newest))
 
 
 def test_near_all_threads_bodies_that_came_with_their_headers_are_not_cut(began, clock):
@@ -181,32 +181,33 @@ def test_near_all_threads_bodies_that_came_with_their_headers_are_not_cut(began,
     clock.now += 2 * HASTE
     waits.cut_late()
 
-    wait_until(lambda: these[0].is_cut() and these[1].is_cut())
+    assert these[0].was_cut()
+    assert these[1].was_cut()
     assert len(waits) == 3  # these have the grace
 
 
-def test_the_excess_is_cut_without_another_body(began, monkeypatch):
-    monkeypatch.setattr(bodies, "PAUSE", PATIENCE)  # longer than the test
-    waits = bounded(most=1)
+def test_the_excess_is_cut_without_another_body(began, clock, monkeypatch):
+    monkeypatch.setattr(bodies, "PAUSE", None)  # no look without an excess
+    waits = bounded(clock, most=1)
     waits.watch()
 
-    first, second = began(waits, "192.0.2.1", "192.0.2.1")
+    first, second = began(waits, "192.0.2.1", "192.0.2.1", apart=HASTE)
 
-    wait_until(first.is_cut)
-    assert not second.is_cut()
+    assert first.was_cut()
+    assert not second.is_cut
 
 
 def test_fewer_bodies_may_wait_since_requests_took_seats(began, clock):
     most = 2
-    waits = Waits(most=lambda: most, most_briefly=lambda: 9, clock=clock)
+    waits = Waits(most=lambda: most, most_briefly=lambda: 9, clock=clock.monotonic)
     first, second = began(waits, "192.0.2.1", "192.0.2.1")
 
     most = 1
     clock.now += GRACE
     waits.cut_late()
 
-    wait_until(first.is_cut)
-    assert not second.is_cut()
+    assert first.was_cut()
+    assert not second.is_cut
 
 
 def test_a_cut_body_gets_the_views_answer_with_a_length_that_ends_the_connection(began, clock):
@@ -215,7 +216,7 @@ def test_a_cut_body_gets_the_views_answer_with_a_length_that_ends_the_connection
 
     first, _ = began(waits, "192.0.2.1", "192.0.2.2", **{STALLED_ANSWER: lambda: view_answer})
 
-    wait_until(first.connection.ended.is_set)
+    first.connection.ended.wait()
     assert (first.connection.status, first.connection.sent) == (503, b"{}")
     assert first.connection.headers["Retry-After"] == "1"
     assert first.connection.headers["Content-Length"] == "3"
@@ -230,8 +231,8 @@ def test_overdue_bodies_are_cut_and_no_others(began, clock, settings):
 
     waits.cut_late()
 
-    wait_until(overdue.is_cut)
-    assert not young.is_cut()
+    assert overdue.was_cut()
+    assert not young.is_cut
     assert overdue.connection.sent.startswith(b"The body of the request did not arrive in time.")
 
 
@@ -253,7 +254,7 @@ def test_the_time_of_a_body_is_counted_from_its_first_read(clock):
 def test_a_cut_body_stays_cut(began, clock):
     waits = bounded(clock, most=1)
     first, _ = began(waits, "192.0.2.1", "192.0.2.2")
-    wait_until(first.is_cut)
+    assert first.was_cut()
 
     with pytest.raises(StalledBody):
         first.body.read(1)
@@ -270,5 +271,5 @@ def test_without_a_free_place_a_connection_ends_without_an_answer(monkeypatch, l
 
     connections.cut({connections.HANDLE: connection}, 503, [], b"late")
 
-    wait_until(connection.ended.is_set)
+    connection.ended.wait()
     assert connection.sent == (b"late" if lingering else b"")

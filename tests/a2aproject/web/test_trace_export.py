@@ -20,14 +20,10 @@ from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
 from tests.support import factories
 from tests.support.hub import PATIENCE, ROOT
+from tests.support.settings import settings_of
 
 pytestmark = pytest.mark.django_db
 
-LOAD = """
-import sys
-sys.modules["opentelemetry.sdk"] = None
-from a2aproject import settings
-"""
 ANSWER = """
 import sys, django
 django.setup()
@@ -62,6 +58,7 @@ def collector():
             serving.join(PATIENCE)
 
 
+@pytest.mark.processes
 def test_spans_reach_the_collector_by_http(alice, bob, settings):
     with collector() as (url, received):
         settings.OTEL_EXPORTER_OTLP_ENDPOINT = url
@@ -97,22 +94,20 @@ def test_a_missing_extra_is_named(monkeypatch):
     extras.require("OTEL", "otel", "json")
 
 
-def run(tmp_path, code, **environment):
-    env = os.environ | {"A2A_VAR": str(tmp_path), "DATABASE_URL": "", "DJANGO_SETTINGS_MODULE": "a2aproject.settings"}
-    return subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, env=env | environment, capture_output=True, text=True, timeout=PATIENCE
-    )
+def test_a_hub_with_traces_does_not_start_without_the_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "opentelemetry.sdk", None)
+    settings_of(A2A_VAR=str(tmp_path))
+
+    with pytest.raises(UnusableSettingError, match="_ENDPOINT needs the packages of the extra otel: run `make extras`"):
+        settings_of(A2A_VAR=str(tmp_path), OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:4318")
 
 
-def test_a_hub_with_traces_does_not_start_without_the_extra(tmp_path):
-    refused = run(tmp_path, LOAD, OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:4318")
-
-    assert "OTEL_EXPORTER_OTLP_ENDPOINT needs the packages of the extra otel: run `make extras`." in refused.stderr
-    assert run(tmp_path, LOAD).returncode == 0
-
-
+@pytest.mark.processes
 def test_a_hub_without_traces_loads_no_opentelemetry(tmp_path):
-    assert json.loads(run(tmp_path, ANSWER, ALLOWED_HOSTS="testserver").stdout) == []
+    own = {"DJANGO_SETTINGS_MODULE": "a2aproject.settings", "ALLOWED_HOSTS": "testserver"}
+    env = os.environ | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""} | own
+
+    assert json.loads(subprocess.check_output([sys.executable, "-c", ANSWER], cwd=ROOT, env=env)) == []
 
 
 def test_the_collector_s_url_may_have_a_path(settings):

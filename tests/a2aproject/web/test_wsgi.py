@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.hub import PATIENCE, ROOT
 
-pytestmark = pytest.mark.one_database
+pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 ANSWERS = """
 import io, os, resource

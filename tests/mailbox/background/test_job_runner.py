@@ -21,6 +21,7 @@ from mailbox.background.job_runner import JobRunner
 from mailbox.database import timetable
 from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
 from mailbox.models import LastPass
+from tests.support.pauses import until
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -34,7 +35,7 @@ def note(word: str) -> None:
 
 
 def hang() -> None:
-    hangs.wait()
+    assert hangs.wait()
 
 
 def fail() -> None:
@@ -72,13 +73,6 @@ def finish(running: JobRunner) -> None:
     """Wait until the jobs of the runner have ended."""
     for one in running._running:
         one.thread.join()
-
-
-def finish_others(running: JobRunner) -> None:
-    """Wait until all jobs but those that hang have ended."""
-    for one in running._running:
-        if one.job.func != f"{__name__}.hang":
-            one.thread.join()
 
 
 def queue(func: str, *args: str) -> None:
@@ -124,11 +118,13 @@ def test_a_hanging_job_stops_no_other_job_and_is_not_started_twice():
     for func, *args in (["hang"], ["hang"], ["note", "a"], ["note", "b"]):
         queue(func, *args)
 
+    def only_one_is_left():
+        running.look_around()
+        return OrmQ.objects.count() == 1
+
     with runner() as running:
-        while OrmQ.objects.count() > 1:
-            running.look_around()
-            finish_others(running)
-        assert [one.job.func for one in running._running if one.thread.is_alive()] == [f"{__name__}.hang"]
+        until(only_one_is_left)
+        until(lambda: [one.job.func for one in running._running if one.thread.is_alive()] == [f"{__name__}.hang"])
 
     assert sorted(ran) == ["a", "b"]
     assert OrmQ.objects.count() == 0
@@ -190,8 +186,7 @@ def test_a_job_that_runs_too_long_suppresses_every_beat(monkeypatch):
     beats = Beats()
     with runner(beats) as running:
         running.look_around()
-        finish_others(running)
-        assert beats.heard == 1
+        until(lambda: beats.heard == 1)
         monkeypatch.setattr(Conf, "TIMEOUT", -1)
         jobs.sweep_pass()
         running.look_around()
