@@ -89,11 +89,11 @@ def _real_close(self: socket.socket) -> None:
 def _is_of_this_machine(sock: socket.socket, address: Any) -> bool:
     if sock.type != socket.SOCK_STREAM or sock.family not in (socket.AF_INET, socket.AF_INET6):
         return False
-    return address[0] in ("localhost", "::1") or address[0].startswith("127.")
+    return address[0] == "::1" or address[0].startswith("127.")
 
 
 def _is_in_memory(sock: socket.socket) -> bool:
-    """Whether the system's socket is of another family than the program requested."""
+    """Whether the system's socket is of another family than the program has chosen."""
     if sock.family not in (socket.AF_INET, socket.AF_INET6) or sock.fileno() < 0:
         return False
     return _socket.socket.getsockopt(sock, socket.SOL_SOCKET, socket.SO_DOMAIN) == socket.AF_UNIX
