@@ -18,7 +18,7 @@ BUGS = (
                 "row.times_out_at - row.last_seen_at\n",
             ),
         ),
-        fails=f"{TESTS}/covenant/test_task_routes.py::test_a_heartbeat_answers_with_the_lease",
+        fails=f"{TESTS}/test_work_timeout.py::test_a_lease_is_shown_with_its_work_timeout_by_every_route",
     ),
     Bug(
         name="request-ids-of-others",
@@ -55,7 +55,7 @@ BUGS = (
                 '        merged["text"] = text\n',
             ),
         ),
-        fails=f"{TESTS}/test_whole_answers.py::test_the_artifacts_in_marianne_are_merged_and_whole",
+        fails=f"{TESTS}/marianne/test_inbox.py::test_the_text_of_an_answer_replaces_no_artifact_of_its_name",
     ),
     Bug(
         name="message-ids-of-all-callers",

@@ -169,8 +169,8 @@ def environment_of(tree: Path) -> dict[str, str]:
 
 def renew_database(tree: Path) -> None:
     """Give the tests of the tree a migrated and empty database, without what an earlier run has left."""
-    for ending in ("", "-wal", "-shm"):
-        (tree / f"{DATABASE}{ending}").unlink(missing_ok=True)
+    for left in (tree / DATABASE).parent.glob(f"{DATABASE.name}*"):  # also its log, and the locks of its writers
+        left.unlink()
     shutil.copyfile(tree / MIGRATED, tree / DATABASE)
 
 

@@ -30,6 +30,16 @@ def test_topics_name_what_they_are_of():
 
 
 @pytest.mark.django_db
+def test_a_task_that_returns_to_the_queue_rings_its_recipient_and_its_readers(alice, bob, monkeypatch):
+    task, rung = factories.leased_task(alice, bob).task, []
+    monkeypatch.setattr(ringing, "ring", rung.extend)
+
+    leasing.release(bob, task.uuid, reason="again")
+
+    assert sorted(rung) == [topics.agent(bob.agent.pk), topics.task(task.uuid)]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize("form", ["fast form", "whole form"])
 def test_both_forms_of_the_hot_verbs_ring_the_same(alice, bob, form, monkeypatch):
     if form == "whole form":

@@ -8,10 +8,12 @@ import pytest
 from pydantic import ValidationError
 
 from mailbox.dialects import marianne
+from mailbox.dialects.marianne import wire
 from mailbox.dialects.marianne.inbox import A2AInbox
 from mailbox.dialects.marianne.registry import AgentCardRegistry
 from mailbox.dialects.marianne.values import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
 from mailbox.gate.callers import Caller
+from mailbox.inspection.answers import Answer
 from mailbox.models import Agent, Lease, Task
 from mailbox.verbs.life import results
 from mailbox.words.errors import InvalidRequestError
@@ -97,6 +99,12 @@ def test_a_pending_task_is_leased_and_completed_in_one_step(inbox):
 
     assert row(task).attempt == 1
     assert factories.life_of(row(task)) == [Kind.TASK_SENT, Kind.TASK_LEASED, Kind.RESULT_POSTED]
+
+
+def test_the_text_of_an_answer_replaces_no_artifact_of_its_name():
+    blocks = [{"type": "json", "value": {"text": "an artifact"}}, {"type": "text", "text": "words"}]
+
+    assert wire.artifacts(Answer(content=blocks)) == {"text": "an artifact"}
 
 
 def test_failing_keeps_the_reason_even_an_empty_reason(inbox):

@@ -57,12 +57,14 @@ def test_a_tombstone_needs_a_row_that_names_it_and_is_final():
         AuditEvent.objects.filter(pk=one.pk).update(data=one.data)
 
 
-def test_an_erasure_that_no_row_backs_is_an_alarm(monkeypatch):
+@pytest.mark.parametrize("is_erasure", [False, True], ids=["another row", "an erasure of another row"])
+def test_an_erasure_that_no_row_backs_is_an_alarm(monkeypatch, is_erasure):
     monkeypatch.setattr(sealing, "RIPE_AFTER", timedelta(0))
-    row, _ = old_rows(2)
+    row, other = old_rows(2)
+    by = backing([other.pk]) if is_erasure else other
     sealing.seal()
     with triggers_off():
-        AuditEvent.objects.filter(pk=row.pk).update(data=str(Tombstone(digest_of(row.data), row.pk + 1)))
+        AuditEvent.objects.filter(pk=row.pk).update(data=str(Tombstone(digest_of(row.data), by.pk)))
 
     found = verification.verify().finding
 
