@@ -167,13 +167,13 @@ BUGS = (
         fails=f"{UPKEEP}/test_tombstones.py::test_an_erasure_that_no_row_backs_is_an_alarm",
     ),
     Bug(
-        name="outage-ends-by-itself",
-        does="It reports a database that refuses changes as mended, without a rehearsal.",
+        name="refused-change-is-no-outage",
+        does="It reports itself as ready while the database refuses each change.",
         changes=(
             Change(
                 "mailbox/database/outages.py",
-                "        found = _seen() if refused is None else _rehearsed()\n",
-                "        found = _seen()\n",
+                "        if outage is not None:\n            _memory.refused = outage, now\n",
+                "",
             ),
         ),
         fails="tests/mailbox/database/test_outages.py::test_a_refused_change_is_an_outage_until_a_rehearsal_succeeds",

@@ -161,8 +161,9 @@ def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
 
 
 def environment_of(tree: Path) -> dict[str, str]:
-    """Return the environment of the tree's processes, which keep their bytecode for later processes."""
-    environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", MARK: str(tree)}
+    """Return the environment of the tree's processes. They keep their bytecode, and import the client of the tree."""
+    client = str(tree / "clients/python/src")
+    environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", "PYTHONPATH": client, MARK: str(tree)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
 

@@ -4,6 +4,7 @@ import ast
 import os
 import signal
 import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -95,12 +96,24 @@ def test_a_bug_of_a_migration_is_tried_on_a_database_of_its_own(tmp_path, monkey
     assert seen == [("sqlite", "--exitfirst", "--gate", "--create-db", "t.py::test_a")]
 
 
+def test_a_tree_has_its_own_client(tmp_path):
+    module = tmp_path / "clients/python/src/a2a_hub_client.py"
+    module.parent.mkdir(parents=True)
+    module.write_text("print('of the tree')")
+
+    program = [sys.executable, "-c", "import a2a_hub_client"]
+    done = subprocess.run(program, env=trying.environment_of(tmp_path), capture_output=True, text=True, check=True)
+
+    assert done.stdout == "of the tree\n"
+
+
 def test_each_run_begins_with_the_migrated_database(tmp_path):
     own, migrated = tmp_path / trying.DATABASE, tmp_path / trying.MIGRATED
     own.parent.mkdir(parents=True)
     migrated.write_text("migrated")
     own.write_text("used")
     own.with_name(f"{own.name}-wal").write_text("used")
+    own.with_name(f"{own.name}-turn").write_text("")
 
     trying.renew_database(tmp_path)
 
