@@ -149,6 +149,6 @@ BUGS = (
                 "                    self.ack([earlier.task_id])\n                    yield earlier\n",
             ),
         ),
-        fails=f"{OF_CLIENT}/contract/test_results.py::test_a_consumer_that_crashes_loses_nothing",
+        fails=f"{OF_CLIENT}/contract/test_results.py::test_a_consumer_that_crashes_again_loses_nothing",
     ),
 )

@@ -38,6 +38,15 @@ def test_a_consumer_that_crashes_loses_nothing(alice, hub_of, answered, batch):
     assert sorted(resumed, key=answered.index) == (answered[1:] if batch == 1 else answered)
 
 
+def test_a_consumer_that_crashes_again_loses_nothing(alice, hub_of, answered):
+    for consumer in (alice, hub_of("alice")):
+        results = consumer.results(wait=0)
+        assert next(results).task_id == answered[0]
+        results.close()  # the consumer died while it worked on the result
+
+    assert [result.task_id for result in hub_of("alice").results(wait=0)] == answered
+
+
 def test_a_result_is_acknowledged_when_the_next_is_taken(alice, answered):
     results = alice.results(wait=0)
 
