@@ -28,6 +28,12 @@ from tools.proof.mutations.bugs import table as table_of_bugs
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("a2aproject", "agentcards", "dashboard", "mailbox")
+# The doors that a mark of the conformance suite opens, other than by their acts.
+OTHER_DOORS = {
+    "every_route": "(any door) at each of its routes",
+    "doors_of_tasks": "(any door) with `of_tasks`",
+    "doors_with_lists": "(any door) with `lists`",
+}
 FLOORS = (
     "1 wires",
     "2 edges: translate",
@@ -189,10 +195,12 @@ def _class(path: str, name: str) -> str:
 
 
 def _acts_of(test: ast.FunctionDef) -> str:
-    """Return the acts in the test's ``doors_that`` mark; "" without that mark."""
+    """Return the acts in the test's ``doors_that`` mark, or what its mark says of other doors; "" without a mark."""
     for mark in test.decorator_list:
         if isinstance(mark, ast.Call) and ast.unparse(mark.func).endswith("doors_that"):
             return ", ".join(f"`{ast.unparse(act)}`" for act in mark.args)
+        if (name := ast.unparse(mark)) in OTHER_DOORS:
+            return OTHER_DOORS[name]
     return ""
 
 

@@ -13,7 +13,7 @@ class InProcess:
     """`mailbox.Mailbox`, on local trust."""
 
     dialect = "mailbox"
-    does = frozenset({Act.SEND, Act.ADDRESS, Act.REPEAT, Act.LEASE, Act.ANSWER, Act.DRAIN})
+    does = frozenset({Act.SEND, Act.ADDRESS, Act.REPEAT, Act.REMEMBER, Act.LEASE, Act.ANSWER, Act.DRAIN})
     urlconf = PROJECT
 
     def __init__(self, caller: Caller) -> None:

@@ -6,10 +6,11 @@ The conformance suite runs its tests over all doors.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from enum import StrEnum
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
@@ -20,6 +21,7 @@ from tests.support import factories
 from tests.support.api import Api
 
 PROJECT = "a2aproject.urls"
+REQUEUE = {"action": "requeue", "duplicate_risk": "operator_accepted"}
 RECIPIENT = "bob"  # also the default agent, for a send that names no recipient
 
 
@@ -30,6 +32,7 @@ class Act(StrEnum):
     ADDRESS = "address"  # a send names its recipient
     DEFAULT = "default"  # a send without a recipient goes to the default agent
     REPEAT = "repeat"  # a send under a name of the sender's own can be repeated
+    REMEMBER = "remember"  # a repeat is answered also after its task was deleted
     LEASE = "lease"
     ANSWER = "answer"
     DRAIN = "drain"
@@ -38,6 +41,35 @@ class Act(StrEnum):
     AUTHENTICATE = "authenticate"  # a request needs an API key
     AUTHORISE = "authorise"  # a send needs a grant, and a task is shown to its parties alone
     PARSE = "parse"  # a send is the JSON body of an HTTP request
+    TIMEOUT = "timeout"  # a send can set a work timeout
+
+
+TASK, CONTEXT = "<task>", "<context>"  # stand in a request for the id of a task and for that of its context
+RECEIVER = "mine"  # the id of the webhook that each such task has
+
+
+Place = tuple[str | int, ...]  # the keys that lead to a value in JSON
+
+
+class Request(NamedTuple):
+    """A request of a dialect that names a task, or the context of one."""
+
+    method: str
+    path: str
+    body: Any = None
+    headers: Mapping[str, str] = MappingProxyType({})
+
+
+class Listing(NamedTuple):
+    """A list with pages. ``name`` is its path, its operation or its tool; ``reader`` sees all that the suite stores."""
+
+    name: str
+    items: str
+    reader: str = "ada"
+    limit: str = "limit"
+    cursor: str = "cursor"
+    following: str = "next_cursor"
+    most: int = 1000
 
 
 class Refused(Exception):  # noqa: N818 it is an answer
@@ -97,7 +129,17 @@ class HttpDoor(ABC):
     does: frozenset[Act]
     urlconf: str = PROJECT
     send_path: str
+    text: Place  # of the text in the body of a send
+    timeout: Place = ("work_timeout_ms",)  # of the work timeout in the body of a send
+    of_tasks: tuple[Request, ...] = ()
+    lists: tuple[Listing, ...] = ()
+    response: Any  # the last answer
+    headers: Mapping[str, str] = MappingProxyType({})  # of each request, beside the key
+    serves: str = ""  # matches the paths of the dialect's routes whose errors have the shape of this door
     wrong_media_type: HTTPStatus = HTTPStatus.UNSUPPORTED_MEDIA_TYPE  # what a body of another media type gets
+    wrong_key: HTTPStatus = HTTPStatus.UNAUTHORIZED  # what a key that the hub does not know gets
+    conflict: HTTPStatus = HTTPStatus.CONFLICT  # what another task under a used name gets
+    lacking: HTTPStatus = HTTPStatus.METHOD_NOT_ALLOWED  # what a method that the route lacks gets
 
     def __init__(self, caller: Caller | None) -> None:
         """Without a ``caller``, requests carry no key."""
@@ -105,7 +147,7 @@ class HttpDoor(ABC):
         self.api = self.client()
 
     def client(self) -> Api:
-        return Api(self.caller)
+        return Api(self.caller, headers=self.headers)
 
     @abstractmethod
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID: ...
@@ -126,6 +168,10 @@ class HttpDoor(ABC):
     def read(self, task_id: UUID) -> Seen:
         return HubDoor(self.caller).read(task_id)
 
+    def page(self, listing: Listing, **query: Any) -> Any:
+        """Return one page of a list of `lists`."""
+        return self.get(listing.name, **query)
+
     def get(self, path: str, **query: Any) -> Any:
         return self.call("GET", path, query=query)
 
@@ -134,8 +180,8 @@ class HttpDoor(ABC):
 
     def call(self, method: str, path: str, body: Any = None, **how: Any) -> Any:
         """Return the JSON of an answer; raise `Refused` for a status of 400 or more."""
-        response = self.api.call(method, path, body, **how)
-        assert response["Content-Type"] == "application/json"
+        self.response = response = self.api.call(method, path, body, **how)
+        assert response["Content-Type"] == "application/json", (method, path, response.status_code)
         if response.status_code < HTTPStatus.BAD_REQUEST:
             return response.json()
         message = self.refusal(response.json())
@@ -148,12 +194,39 @@ class HttpDoor(ABC):
         return factories.row_of(self.caller).local
 
 
+OF_TASK = f"/a2a/tasks/{TASK}"
+
+
 class HubDoor(HttpDoor):
     """The mailbox's own routes."""
 
     dialect = "mailbox"
     does = frozenset(Act) - {Act.DEFAULT, Act.OWN}
     send_path = "/a2a/tasks"
+    text = ("intent_text",)
+    of_tasks = (
+        *(Request("GET", f"{OF_TASK}/{what}") for what in ("entry", "result", "tree", "timeline")),
+        *(Request("GET", f"{OF_TASK}/{what}") for what in ("messages", "artifacts", "result?wait_ms=1")),
+        *(Request("POST", f"{OF_TASK}/{what}", {}) for what in ("lease", "heartbeat", "cancel")),
+        Request("POST", f"{OF_TASK}/release", {"reason": "r"}),
+        Request("POST", f"{OF_TASK}/messages", {"content": "more"}),
+        Request("POST", f"{OF_TASK}/updates", {"updates": [{"message": "half way"}]}),
+        Request("POST", "/a2a/results", {"task_id": TASK, "status": "ok"}),
+        Request("POST", "/a2a/results/ack", {"task_ids": [TASK]}),
+        Request("POST", "/a2a/results/next", {"ack": TASK}),
+        Request("POST", "/a2a/repair", {"task_id": TASK, "command": REQUEUE, "reason": "r"}),
+    )
+    lists = (
+        *(Listing(f"/a2a/{name}", "tasks") for name in ("queue", "tasks/recent")),
+        *(Listing(f"/a2a/results/{name}", "results") for name in ("recent", "delivered")),
+        Listing("/a2a/tasks", "entries"),
+        *(Listing(f"/a2a/{name}", name) for name in ("leases", "agents", "deliveries", "peers")),
+        *(Listing(f"/a2a/{name}", name) for name in ("keys", "people", "routes")),
+        Listing("/a2a/replay-entries", "entries"),
+        Listing("/audit/recent", "events"),
+        Listing("/capabilities/recent", "capabilities"),
+        Listing(f"{OF_TASK}/timeline", "events"),
+    )
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         named = {"id": str(name)} if name else {}
@@ -184,6 +257,21 @@ class HubDoor(HttpDoor):
         assert body["kind"] == "error"
         assert body["code"]
         return str(body["message"])
+
+
+def with_value(door: HttpDoor, place: Place, value: object) -> HttpDoor:
+    """Put a value at a place in the bodies of the door's requests."""
+    call = door.call
+
+    def changed(method: str, path: str, body: Any = None, **how: Any) -> Any:
+        within = body
+        for key in place[:-1]:
+            within = within[key] if isinstance(key, int) else within.setdefault(key, {})
+        within[place[-1]] = value
+        return call(method, path, body, **how)
+
+    door.call = changed  # type: ignore[method-assign]
+    return door
 
 
 @contextmanager

@@ -8,39 +8,10 @@ from django.db import connection
 from mailbox.gate.callers import Role
 from mailbox.models import SenderStock, Task
 from tests.support import factories
-from tests.support.a2a import message
-from tests.support.api import Api, task_to
+from tests.support.api import Api
 
 # A refusal undoes the statement of the fast form, and on PostgreSQL the test's own transaction with it.
 pytestmark = pytest.mark.django_db(transaction=connection.vendor == "postgresql")
-
-SENDS = {
-    "covenant": ("/a2a/tasks", lambda bob: task_to(bob)),
-    "corvid": ("/a2a/tasks/send", lambda bob: {"message": "hi"}),
-    "yeoman": ("/api/v1/tasks", lambda bob: {"title": "work", "description": "do it"}),
-    "a2a": (
-        "/agents/bob@local/rest/message:send?A2A-Version=1.0",
-        lambda bob: {"message": message("hi"), "configuration": {"returnImmediately": True}},
-    ),
-}
-
-
-@pytest.mark.usefixtures("default_agent")
-@pytest.mark.parametrize("dialect", SENDS)
-def test_a_send_beyond_the_quota_answers_429_in_the_dialect_s_shape(alice, bob, settings, dialect):
-    settings.A2A_QUOTA_QUEUED = 1
-    path, body = SENDS[dialect]
-    api = Api(alice)
-    assert api.post(path, body(bob)).status_code < 300
-
-    response = api.post(path, body(bob))
-
-    assert response.status_code == 429
-    assert response["Retry-After"] == "1"
-    assert response["RateLimit-Policy"] == '"queued";q=1'
-    assert response["RateLimit"] == '"queued";r=0;t=1'
-    text = str(response.json())
-    assert "alice@local has reached its quota of 1 queued tasks." in text
 
 
 def test_a_line_beyond_the_quota_is_reported_beside_the_lines_that_were_sent(alice, bob, settings):

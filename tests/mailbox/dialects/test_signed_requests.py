@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import replace
 from datetime import timedelta
 
@@ -24,26 +23,12 @@ from mailbox.verbs.upkeep import sweep
 from mailbox.words import ed25519, signatures
 from mailbox.words.kinds import Kind
 from tests.support import factories
-from tests.support.api import Api, answered, error_of, task_to
+from tests.support.api import Api, error_of, task_to
 from tests.support.pauses import act_in_pauses
 from tests.support.signing import Signer
 
 pytestmark = pytest.mark.django_db
 
-OWN_PATHS = {
-    "covenant": "/a2a/queue",
-    "marianne": "/a2a/inboxes/alice@local/tasks",
-    "corvid": "/a2a/tasks/00000000-0000-4000-8000-000000000000",
-    "yeoman": "/api/v1/tasks",
-    "a2a": "/agents/alice@local/rest/tasks/x:subscribe?A2A-Version=1.0",
-}
-TEXTS = {
-    "covenant": lambda body: body["message"] if body["code"] == "bad_signature" else "",
-    "marianne": lambda body: body["message"] if body["code"] == "bad_signature" else "",
-    "corvid": lambda body: body["error"],
-    "yeoman": lambda body: body["detail"],
-    "a2a": lambda body: body["error"]["message"],
-}
 SEND = "/a2a/tasks"
 
 
@@ -56,37 +41,6 @@ def fault_of(response):
     """Return the named reason of a refused signature."""
     assert response.status_code == 401
     return response.json()["message"].partition("(")[2].partition(")")[0]
-
-
-@pytest.mark.parametrize("dialect", OWN_PATHS)
-def test_a_signed_request_acts_as_its_agent_in_every_dialect(dialect, signer, alice):
-    signed, keyed = signer.call("GET", OWN_PATHS[dialect]), Api(alice).get(OWN_PATHS[dialect])
-
-    assert answered(signed) == answered(keyed)
-    assert signed.status_code in (200, 404)
-
-
-@pytest.mark.parametrize("dialect", OWN_PATHS)
-def test_a_refused_signature_names_its_reason_in_the_dialect_s_own_shape(dialect, signer, alice):
-    path = OWN_PATHS[dialect]
-    good = signer.request("GET", path)
-    retired = Signer(factories.agent("carol"))
-    SigningKey.objects.filter(pubkey=retired.pubkey).update(retired_at=timezone.now())
-    refused = {
-        "malformed": replace(good, headers={"Signature": good.headers["Signature"]}),
-        "components": replace(good, headers={**good.headers, "A2A-Receive-Attempt-Id": "x"}),
-        "expired": signer.request("GET", path, now=time.time() - 301),
-        "wrong": replace(good, target=f"{path}{'&' if '?' in path else '?'}limit=1"),
-        "unknown key": retired.request("GET", path),
-        "digest": replace(signer.request("POST", path, {"a": 1}), body=b'{"a":2}'),
-    }
-
-    for fault, request in refused.items():
-        answer = request.send()
-        assert answer.status_code == 401, fault
-        assert f"({fault})" in TEXTS[dialect](answer.json())
-    assert good.send().status_code in (200, 404)
-    assert "(replayed)" in TEXTS[dialect](good.send().json())
 
 
 def test_a_signed_send_takes_effect_once(signer, bob):

@@ -65,6 +65,7 @@ json_values = st.recursive(
 )
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(("text", "problem"), HOSTILE.values(), ids=HOSTILE)
 def test_unstorable_text_is_rejected_with_its_problem(text, problem):
     with pytest.raises(InvalidJsonError, match=problem):

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from email.utils import parsedate_to_datetime
 
 import pytest
@@ -21,11 +20,6 @@ NEWER = {"A2A-Version": "1.0"}
 @pytest.fixture
 def anyone():
     return Api()
-
-
-@pytest.fixture(params=[CARD, KEYS], ids=["card", "keys"])
-def page(request, bob):
-    return request.param
 
 
 @pytest.mark.parametrize("name", ["bob@local", "bob"])
@@ -57,17 +51,6 @@ def test_the_addresses_are_those_of_the_public_url(anyone, bob, settings):
 
     urls = [one["url"] for one in card["supportedInterfaces"]]
     assert urls == ["https://hub.example/agents/bob@local/a2a", "https://hub.example/agents/bob@local/rest"]
-
-
-@pytest.mark.parametrize("wanted", ["{etag}", "W/{etag}", '"other", {etag}', "*"])
-def test_a_client_that_has_the_page_gets_304(anyone, page, wanted):
-    etag = anyone.get(page)["ETag"]
-
-    answer = anyone.get(page, headers={"If-None-Match": wanted.format(etag=etag)})
-
-    assert (answer.status_code, answer.content) == (304, b"")
-    assert (answer["ETag"], answer["Cache-Control"]) == (etag, "public, max-age=300")
-    assert answer["Access-Control-Allow-Origin"] == "*"
 
 
 def test_the_two_forms_have_tags_of_their_own(anyone, bob):
@@ -148,34 +131,3 @@ class TestWhereCardsAreNotPublic:
 
     def test_the_keys_are_public(self, anyone):
         assert anyone.get(KEYS).status_code == 200
-
-
-def test_head_has_the_same_headers_without_the_page(anyone, page):
-    answer = anyone.call("HEAD", page)
-
-    assert (answer.status_code, answer.content) == (200, b"")
-    assert answer["ETag"] == anyone.get(page)["ETag"]
-
-
-def test_a_browser_may_request_the_page_from_another_site(anyone, page):
-    answer = anyone.call("OPTIONS", page, headers={"Origin": "https://elsewhere.example"})
-
-    assert (answer.status_code, answer.content) == (204, b"")
-    assert answer["Access-Control-Allow-Origin"] == "*"
-    assert "A2A-Version" in answer["Access-Control-Allow-Headers"]
-
-
-@pytest.mark.parametrize("method", ["POST", "PUT", "PATCH", "DELETE"])
-def test_the_page_is_only_read(anyone, page, method):
-    answer = anyone.call(method, page)
-
-    assert (answer.status_code, answer["Allow"]) == (405, "GET, HEAD, OPTIONS")
-    assert json.loads(answer.content)["error"]["code"] == 405
-
-
-def test_a_wrong_key_does_not_keep_anyone_from_a_public_page(page):
-    assert Api(headers={"Authorization": "Bearer wrong"}).get(page).status_code == 200
-
-
-def test_the_page_is_not_there_under_a_public_route(anyone, page, alice):
-    assert anyone.get(f"{factories.route(alice)}{page}").status_code == 404

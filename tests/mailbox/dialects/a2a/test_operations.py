@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from uuid import uuid4
-
 import pytest
 
 from mailbox.models import Task
@@ -11,7 +9,7 @@ from mailbox.words import json_text
 from mailbox.words.conversation import UpdateStatus
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
-from tests.support.a2a import OfficialClient, message, state, words_of
+from tests.support.a2a import message, state, words_of
 from tests.support.factories import text
 
 pytestmark = pytest.mark.django_db
@@ -161,55 +159,7 @@ def test_an_interrupted_task_is_cancelled(client, holder):
     assert state(client.rpc("CancelTask", {"id": sent["id"]})) == "CANCELED"
 
 
-# ---- whose tasks
-
-
-def same_bytes(client, method, params):
-    response = client.response(method, params)
-    return response.status_code, response.content
-
-
-@pytest.mark.parametrize("method", ["GetTask", "CancelTask", "SubscribeToTask"])
-def test_the_task_of_another_caller_is_not_there(client, bob, mallory, method):
-    factories.grant(mallory, "a2a.send.*")
-    sent = client.send()
-    stranger = OfficialClient(mallory, bob)
-    gone = str(uuid4())
-
-    foreign = same_bytes(stranger, method, {"id": sent["id"]})
-    absent = same_bytes(stranger, method, {"id": gone})
-    assert (foreign[0], foreign[1].replace(sent["id"].encode(), gone.encode())) == absent
-    assert stranger.error(method, {"id": sent["id"]}) == (-32001, "TASK_NOT_FOUND")
-    assert stranger.error("SendMessage", {"message": message(taskId=sent["id"])}) == (-32001, "TASK_NOT_FOUND")
-
-
-@pytest.mark.parametrize("task_id", ["x", "", "1" * 600, "00000000-0000-0000-0000-000000000000"])
-def test_an_id_of_no_task_is_not_found(client, task_id):
-    expected = (-32602, "INVALID_PARAMS") if task_id == "" else (-32001, "TASK_NOT_FOUND")
-
-    assert client.error("GetTask", {"id": task_id}) == expected
-
-
-def test_a_task_of_another_dialect_or_agent_is_not_there(client, alice, bob):
-    mailbox = factories.sent_task(alice, bob)
-
-    assert client.error("GetTask", {"id": str(mailbox.uuid)}) == (-32001, "TASK_NOT_FOUND")
-
-
 # ---- idempotency keys
-
-
-def test_a_key_makes_one_task_however_often_it_is_sent(client, holder):
-    body = {"message": message("once"), "configuration": {"returnImmediately": True}}
-    first = client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})["task"]
-    second = client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})["task"]
-
-    assert first == second
-    assert Task.objects.count() == 1
-    other = {**body, "message": message("another")}
-    response = client.response("SendMessage", other, **{"Idempotency-Key": "k"}).json()
-    assert response["error"]["code"] == -32602
-    assert "Idempotency-Key" in response["error"]["message"]
 
 
 def test_a_key_makes_one_further_message(client, holder):
@@ -232,13 +182,6 @@ def test_a_key_repeats_the_direct_answer(client, holder):
     again = client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})
     assert words_of([again["message"]]) == ["yes"]
     assert "taskId" not in again["message"]
-
-
-def test_without_a_key_nothing_is_deduplicated(client):
-    body = {"message": message("same"), "configuration": {"returnImmediately": True}}
-    ids = {client.rpc("SendMessage", body)["task"]["id"] for _ in range(2)}
-
-    assert len(ids) == 2
 
 
 # ---- what the card says

@@ -12,7 +12,7 @@ from mailbox.database.bell import waiters
 from mailbox.gate import own_limits, waits
 from mailbox.models import ApiKey
 from mailbox.words.conversation import UpdateStatus
-from tests.support.a2a import OfficialClient, frames, hang_up, message, short, state, whole
+from tests.support.a2a import frames, hang_up, message, short, state, whole
 
 pytestmark = pytest.mark.django_db
 
@@ -289,9 +289,3 @@ def test_a_question_ends_the_wait_for_the_answer(client, holder, monkeypatch, st
     holder.ask("which?", status)
 
     assert state(json.loads(b"".join(chunks))["result"]["task"]) == seen
-
-
-def test_other_callers_get_no_stream(client, bob, mallory):
-    sent = client.send()
-
-    assert OfficialClient(mallory, bob).error("SubscribeToTask", {"id": sent["id"]}) == (-32001, "TASK_NOT_FOUND")

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.gate import rates
 from tests.support.api import Api
 
 
@@ -11,6 +12,15 @@ def door(request, settings):
     chosen = request.param
     settings.ROOT_URLCONF = chosen.urlconf
     return chosen
+
+
+@pytest.fixture
+def unlimited(settings):
+    """Let the rates refuse no request."""
+    settings.A2A_AGENT_REQUESTS_PER_S = settings.A2A_ADDRESS_REQUESTS_PER_S = 0
+    rates.forget()
+    yield
+    rates.forget()
 
 
 @pytest.fixture

@@ -6,14 +6,17 @@ that belong to no dialect register in the same way.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.doors import Act, Door, HttpDoor
 from tests.support.hub import ROOT
 
+Decorator = Callable[[Any], Any]
 DIALECTS = ROOT / "mailbox" / "dialects"
 TESTS = ROOT / "tests" / "mailbox"
 SHARED = "base"  # the folder that holds what all dialects share
@@ -34,15 +37,17 @@ MODULES = sorted(TESTS.rglob("doors.py"))
 DOORS = [door for module in MODULES for door in doors_of(module)]
 
 
-def doors_that(*acts: Act) -> pytest.MarkDecorator:
+def doors_that(*acts: Act) -> Decorator:
     """Run a check once for each door that does all of ``acts`` itself."""
-    return parametrized([door for door in DOORS if door.does >= set(acts)])
+    return parametrized(door for door in DOORS if door.does >= set(acts))
 
 
-def http_doors_that(*acts: Act) -> pytest.MarkDecorator:
+def http_doors_that(*acts: Act) -> Decorator:
     """Run a check once for each door of routes that does all of ``acts`` itself."""
-    return parametrized([door for door in DOORS if door.does >= set(acts) and issubclass(door, HttpDoor)])
+    return parametrized(door for door in DOORS if door.does >= set(acts) and issubclass(door, HttpDoor))
 
 
-def parametrized(doors: list[type[Door]]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("door", doors, ids=lambda door: door.__name__, indirect=True)
+def parametrized(doors: Iterable[type[Door]]) -> Decorator:
+    """Run a check once for each of the doors, all of which belong to the gate."""
+    of_doors = pytest.mark.parametrize("door", list(doors), ids=lambda door: door.__name__, indirect=True)
+    return lambda test: pytest.mark.every_case(of_doors(test))

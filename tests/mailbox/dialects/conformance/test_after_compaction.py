@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from http import HTTPStatus
 from uuid import UUID, uuid4
 
 import pytest
@@ -25,7 +27,7 @@ def compact(sender: Caller, task_id: UUID) -> None:
     assert compaction.compact(Caller.command_line(), factories.AT_ONCE) == 1
 
 
-@doors_that(Act.REPEAT)
+@doors_that(Act.REPEAT, Act.REMEMBER)
 def test_a_send_is_answered_again_after_its_task_was_compacted(door, alice, bob):
     sender, name = door(alice), uuid4()
     task_id = sender.send(INTENT, name=name)
@@ -38,9 +40,23 @@ def test_a_send_is_answered_again_after_its_task_was_compacted(door, alice, bob)
     with pytest.raises(Refused) as refusal:
         sender.send("something else", name=name)
 
-    assert refusal.value.status == 409
+    assert refusal.value.status == getattr(door, "conflict", HTTPStatus.CONFLICT)
     assert not Task.objects.exists()
     assert factories.journal_length() == rows
+
+
+@doors_that(Act.REPEAT)
+def test_a_repeat_makes_no_second_task_after_the_first_was_compacted(door, alice, bob):
+    sender, name = door(alice), uuid4()
+    task_id = sender.send(INTENT, name=name)
+    HubDoor(bob).lease()
+    HubDoor(bob).answer(task_id, ANSWER)
+    compact(alice, task_id)
+
+    with suppress(Refused):
+        assert sender.send(INTENT, name=name) == task_id
+
+    assert not Task.objects.exists()
 
 
 def repeated(worker: Door, task_id: UUID) -> int | None:

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from http import HTTPStatus
 from uuid import uuid4
 
 import pytest
 import time_machine
 
 from mailbox.models import Lease, Result, Task
-from mailbox.verbs.life import sending
+from mailbox.verbs.life import leasing, sending
 from mailbox.verbs.upkeep import compaction
 from mailbox.words.times import epoch_ms
-from tests.mailbox.dialects.conformance.registry import DOORS, doors_that
+from tests.mailbox.dialects.conformance.registry import DOORS, doors_that, http_doors_that
 from tests.support import factories
-from tests.support.doors import PROJECT, Act, HubDoor, Refused, Seen, fields_read_by
+from tests.support.doors import PROJECT, Act, HubDoor, Refused, Seen, fields_read_by, with_value
 from tests.support.queries import no_query_after
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
@@ -85,7 +87,7 @@ def test_another_task_under_a_used_name_is_refused(door, alice):
     with pytest.raises(Refused) as refusal:
         sender.send("something else", name=name)
 
-    assert refusal.value.status == 409
+    assert refusal.value.status == getattr(door, "conflict", HTTPStatus.CONFLICT)
     assert Task.objects.get().intent_text == INTENT
 
 
@@ -124,6 +126,23 @@ def test_an_answer_resolves_the_task_and_is_journalled(door, alice, bob):
     assert (result.task, result.status, result.delivery) == (task, "ok", "pending")
     assert Lease.objects.get().end == "result"
     assert factories.life_of(task) == ["a2a_task_sent", "a2a_task_leased", "a2a_result_posted"]
+
+
+@doors_that(Act.ANSWER)
+def test_the_same_result_again_changes_nothing_and_another_is_a_conflict(door, alice, bob):
+    task = factories.leased_task(alice, bob).task
+    worker = door(bob)
+    worker.answer(task.uuid, ANSWER)
+    life = factories.life_of(task)
+
+    with suppress(Refused):
+        worker.answer(task.uuid, ANSWER)
+    with pytest.raises(Refused) as refusal:
+        worker.answer(task.uuid, "seven words")
+
+    assert refusal.value.status in (404, 409)
+    assert ANSWER in Result.objects.get().content
+    assert factories.life_of(task) == life
 
 
 @doors_that(Act.DRAIN)
@@ -199,6 +218,24 @@ def test_a_forced_error_reads_as_a_failure(door, alice, bob, operator):
 
 
 @doors_that(Act.READ)
+def test_a_cancelled_task_reads_as_failed_with_the_reason(door, alice, bob):
+    task = factories.sent_task(alice, bob, **fields_read_by(door))
+    sending.cancel(alice, task.uuid, reason="changed my mind")
+
+    assert door(alice).read(task.uuid) == Seen("failed", "cancelled by the sender: changed my mind")
+
+
+@pytest.mark.usefixtures("default_agent")
+@http_doors_that(Act.TIMEOUT)
+def test_a_send_can_set_a_work_timeout(door, alice, bob):
+    with_value(door(alice), door.timeout, 1500).send(INTENT)
+
+    [lease] = leasing.lease_tasks(bob)
+    assert lease.task.work_timeout == timedelta(milliseconds=1500)
+    assert "work_timeout_ms" not in lease.task.metadata
+
+
+@doors_that(Act.READ)
 @pytest.mark.parametrize("is_leased", [False, True], ids=["past its deadline", "past its work timeout"])
 def test_a_task_whose_time_is_up_reads_as_failed_at_first_sight(door, is_leased, alice, bob):
     fields = fields_read_by(door)
@@ -214,4 +251,5 @@ def test_a_task_whose_time_is_up_reads_as_failed_at_first_sight(door, is_leased,
 
     assert seen == Seen("failed", "Task timed out" if is_leased else "deadline exceeded")
     assert Task.objects.get(pk=task.pk).outcome == "expired"
+    assert [lease.end for lease in Lease.objects.all()] == ["expired"] * is_leased
     assert factories.life_of(task)[-1] == "a2a_task_expired"

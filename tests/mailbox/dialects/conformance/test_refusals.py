@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from contextlib import suppress
 from uuid import uuid4
 
 import pytest
 
 from mailbox.models import Lease, Result, Task
+from mailbox.words.times import LONGEST_MS
 from tests.mailbox.dialects.conformance.registry import doors_that, http_doors_that
-from tests.mailbox.words.test_json_text import HOSTILE
 from tests.support import factories
-from tests.support.doors import Act, HubDoor, Refused, fields_read_by
+from tests.support.doors import Act, HubDoor, Refused, fields_read_by, with_value
 
 pytestmark = pytest.mark.django_db
 
@@ -74,15 +73,6 @@ def test_a_task_without_words_is_never_stored(door, alice, text):
     assert not [task for task in Task.objects.all() if not task.intent_text.strip()]
 
 
-@http_doors_that(Act.AUTHENTICATE)
-def test_a_send_without_a_key_is_refused(door):
-    nobody = door(None)
-    response = nobody.api.post(door.send_path, {})
-
-    assert (response.status_code, response["WWW-Authenticate"]) == (401, "Bearer")
-    assert nobody.refusal(response.json())
-
-
 @doors_that(Act.READ, Act.AUTHORISE)
 def test_a_stranger_cannot_tell_a_foreign_task_from_an_absent_one(door, alice, bob, mallory):
     foreign, absent = factories.leased_task(alice, bob, **fields_read_by(door)).task.uuid, uuid4()
@@ -126,48 +116,53 @@ def test_a_stranger_cannot_answer_a_task(door, alice, bob, mallory):
 @pytest.mark.one_database
 @pytest.mark.usefixtures("default_agent")
 @http_doors_that(Act.PARSE)
-@pytest.mark.parametrize("body", [body for body, _ in HOSTILE.values() if body], ids=list(HOSTILE)[1:])
-def test_a_body_that_is_not_strict_json_is_refused(door, alice, body):
-    assert refused(door(alice), body) in MALFORMED
+@pytest.mark.parametrize("text", [7, {"a": [1]}], ids=repr)
+def test_a_send_of_a_text_that_is_none_is_refused(door, alice, text):
+    with pytest.raises(Refused) as refusal:
+        with_value(door(alice), door.text, text).send("x")
+
+    assert refusal.value.status in MALFORMED
+    assert not Task.objects.exists()
 
 
 @pytest.mark.one_database
 @pytest.mark.usefixtures("default_agent")
-@http_doors_that(Act.PARSE)
-@pytest.mark.parametrize("body", [[], "x", 7, None, True, [{}], {}], ids=repr)
-def test_a_body_of_another_shape_is_refused(door, alice, body):
-    assert refused(door(alice), json.dumps(body).encode()) in MALFORMED
-
-
-@pytest.mark.one_database
-@http_doors_that(Act.PARSE)
-def test_a_body_that_is_too_large_is_refused(door, alice, settings):
-    settings.A2A_MAX_BODY_BYTES = 100
-
-    assert refused(door(alice), b"{}" + b" " * 99) == 413
-
-
-@pytest.mark.one_database
-@http_doors_that(Act.PARSE)
-def test_a_body_of_unknown_length_is_refused(door, alice):
-    assert refused(door(alice), b"{}", headers={"Transfer-Encoding": "chunked"}) == 411
-
-
-@pytest.mark.one_database
-@http_doors_that(Act.PARSE)
-def test_a_body_of_another_media_type_is_refused(door, alice):
-    assert refused(door(alice), b"x=1", content_type="application/x-www-form-urlencoded") == door.wrong_media_type
-
-
-@pytest.mark.one_database
-@http_doors_that(Act.PARSE)
-def test_a_method_that_the_route_lacks_is_refused(door, alice):
-    assert refused(door(alice), b"", method="PATCH") in {404, 405}
-
-
-def refused(sender, body, *, method="POST", **how):
-    """Send a body to the send route, which must refuse it and store nothing; return the status."""
+@http_doors_that(Act.TIMEOUT)
+@pytest.mark.parametrize("value", [0, 1.5, LONGEST_MS + 1], ids=repr)
+def test_an_invalid_work_timeout_is_refused_by_its_name(door, alice, value):
     with pytest.raises(Refused) as refusal:
-        sender.call(method, sender.send_path, body, **how)
+        with_value(door(alice), door.timeout, value).send("x")
+
+    assert refusal.value.status in MALFORMED
+    assert door.timeout[-1] in refusal.value.message
     assert not Task.objects.exists()
-    return refusal.value.status
+
+
+@pytest.mark.usefixtures("default_agent")
+@http_doors_that(Act.SEND, Act.AUTHENTICATE)
+def test_a_person_cannot_send(door, olga):
+    with pytest.raises(Refused) as refusal:
+        door(olga).send("x")
+
+    assert refusal.value.status == 403
+    assert not Task.objects.exists()
+
+
+@doors_that(Act.ANSWER, Act.AUTHORISE)
+def test_an_answer_without_a_grant_is_refused(door, alice, mallory):
+    task = factories.leased_task(alice, mallory).task
+
+    with pytest.raises(Refused) as refusal:
+        door(mallory).answer(task.uuid, "done")
+
+    assert refusal.value.status == 403
+    assert "a2a.respond.alice@local" in refusal.value.message
+    assert not Result.objects.exists()
+
+
+@doors_that(Act.READ, Act.OWN)
+def test_a_read_shows_no_task_of_another_dialect(door, alice, bob):
+    with pytest.raises(Refused) as refusal:
+        door(alice).read(factories.sent_task(alice, bob).uuid)
+
+    assert refusal.value.status == 404

@@ -1,19 +1,25 @@
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
 from tests.support import factories
 from tests.support.api import Api
-from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Seen
+from tests.support.doors import RECIPIENT, TASK, Act, Door, HttpDoor, Request, Seen
 
 STATES = {"submitted": "open", "working": "open", "completed": "done", "failed": "failed"}
 
 
 class TasksSend(HttpDoor):
     dialect = "corvid"
-    does = frozenset({Act.SEND, Act.DEFAULT, Act.READ, Act.AUTHENTICATE, Act.AUTHORISE, Act.PARSE})
+    does = frozenset({Act.SEND, Act.DEFAULT, Act.READ, Act.AUTHENTICATE, Act.AUTHORISE, Act.PARSE, Act.TIMEOUT})
     send_path = "/a2a/tasks/send"
+    text = ("params", "message")
+    timeout = ("params", "timeoutMs")
+    wrong_key = HTTPStatus.FORBIDDEN
+    lacking = HTTPStatus.NOT_FOUND
+    of_tasks = (Request("GET", f"/a2a/tasks/{TASK}"),)
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         return UUID(self.post(self.send_path, {"params": {"message": text}})["id"])

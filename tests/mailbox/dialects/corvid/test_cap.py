@@ -50,27 +50,6 @@ def test_a_refused_request_drops_no_result_of_another_agent(alice, bob, mallory)
     assert set(Task.objects.all()) == {*undelivered, *delivered}
 
 
-def test_an_agent_that_fills_its_own_store_drops_no_result_of_another_agent(alice, bob, mallory):
-    factories.grant(mallory, "a2a.send.bob@local")
-    theirs = [answered(alice, bob) for _ in range(3)]
-
-    for _ in range(5):
-        assert Api(mallory).post(INVOKE, {"content": "fill"}).status_code == 201
-
-    assert set(Task.objects.filter(sender=alice.agent)) == set(theirs)
-    assert [results.drain_results(alice)[0].task for _ in theirs] == theirs
-
-
-def test_a_sender_keeps_its_own_results_until_they_have_reached_it(alice, bob):
-    delivered = drained(alice, bob)
-    unseen = answered(alice, bob)
-
-    sent = [send(alice)["id"] for _ in range(2)]
-
-    assert set(Task.objects.values_list("uuid", flat=True)) == {unseen.uuid, *sent}
-    assert handler.handle_task_get(alice, delivered.uuid) is None
-
-
 @pytest.mark.parametrize("by_sender", [True, False])
 def test_only_a_poll_of_the_sender_shows_a_result(alice, bob, by_sender):
     polled = answered(alice, bob)

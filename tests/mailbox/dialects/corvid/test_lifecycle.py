@@ -267,24 +267,6 @@ def test_invariant_13_a_task_sent_by_an_agent_has_source_agent(alice, bob):
     assert Task.objects.get(uuid=sent["id"]).source == "agent"
 
 
-def test_a_cancelled_task_reads_as_failed_with_the_reason(alice, bob):
-    sent = send(alice)
-    sending.cancel(alice, sent["id"], reason="changed my mind")
-
-    task = read(alice, sent["id"])
-
-    assert task["state"] == "failed"
-    assert texts_of(task)[-1] == ("agent", "cancelled by the sender: changed my mind")
-
-
-def test_a_task_that_the_caller_does_not_know_is_none(alice, bob, mallory):
-    sent = send(alice)
-
-    assert handler.handle_task_get(mallory, sent["id"]) is None
-    assert handler.handle_task_get(alice, "nonexistent") is None
-    assert handler.handle_task_get(alice, "6a2f1d34-8f0e-4c57-9b1e-2d7c5a90e4b1") is None
-
-
 def test_clearing_the_store_drops_finished_tasks_and_nothing_else(alice, bob):
     finished, waiting = send(alice), send(alice)
     sending.cancel(alice, finished["id"])

@@ -9,20 +9,13 @@ import pytest
 from mailbox.database import paging
 from mailbox.gate import rates
 from tests.support import factories
-from tests.support.api import Api, error_of, task_to
+from tests.support.api import Api, task_to
 
 pytestmark = pytest.mark.django_db
 
 
 def result_for(leased: dict[str, Any]) -> dict[str, Any]:
     return {"task_id": leased["task"]["id"], "lease_id": leased["lease"]["lease_id"], "status": "ok"}
-
-
-@pytest.mark.parametrize("path", ["/a2a/tasks/batch", "/a2a/results/batch", "/a2a/tasks/lease", "/a2a/results/drain"])
-def test_a_batch_beyond_the_size_of_bodies_is_refused_whole(alice, path, settings):
-    settings.A2A_MAX_BODY_BYTES = 1000
-
-    assert error_of(Api(alice).post(path, {"tasks": ["x" * 1000]})) == (413, "body_too_large")
 
 
 @pytest.mark.django_db(transaction=True)

@@ -5,7 +5,6 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import time_machine
 
-from mailbox.verbs.life import leasing
 from mailbox.words.times import epoch_ms
 from tests.support import factories, talking
 from tests.support.api import Api, error_of
@@ -89,27 +88,6 @@ def test_an_interrupted_task_is_listed_last_with_what_it_awaits(alice, bob, rout
     assert (alone["awaits"], alone["attempt"], alone.keys()) == (awaits, 1, {"state", "awaits", "task", "attempt"})
 
 
-def test_pages_of_the_queue_go_on_through_all_states(alice, bob, clock):
-    expected = []
-    for state in ("queued", "in_flight", "interrupted"):
-        for _ in range(3):
-            clock.shift(timedelta(seconds=1))
-            lease = None if state == "queued" else leasing.lease_task(bob, factories.sent_task(alice, bob).uuid)
-            task = lease.task if lease else factories.sent_task(alice, bob)
-            if lease and state == "interrupted":
-                talking.asked(bob, lease, "which city?")
-            expected.append(str(task.uuid))
-
-    found, cursor = [], None
-    for _ in range(10):
-        answer = Api(bob).get("/a2a/queue", limit=2, **({"cursor": cursor} if cursor else {}))
-        found += ids(answer)
-        if (cursor := answer.json()["next_cursor"]) is None:
-            break
-
-    assert found == expected
-
-
 @ROUTES
 def test_a_minimum_age_hides_young_leases_alone(alice, bob, clock, route):
     old = factories.leased_task(alice, bob).task
@@ -162,83 +140,3 @@ def test_an_invalid_filter_is_named(alice, route, name, value):
 
     assert error_of(answer) == (400, "invalid_request")
     assert list(answer.json()["fields"]) == [name]
-
-
-def test_strangers_see_an_empty_queue(alice, bob, mallory):
-    factories.leased_task(alice, bob)
-    factories.sent_task(alice, bob)
-
-    answer = Api(mallory).get("/a2a/queue", limit=1).json()
-
-    assert (answer["tasks"], answer["results"], answer["next_cursor"]) == ([], [], None)
-
-
-def test_operators_see_the_whole_queue(alice, bob, olga):
-    factories.resolved_task(alice, bob)
-    factories.sent_task(alice, bob)
-
-    answer = Api(olga).get("/a2a/queue").json()
-
-    assert (len(answer["tasks"]), len(answer["results"])) == (1, 1)
-
-
-@pytest.mark.parametrize(
-    ("route", "items", "query"),
-    [
-        ("/a2a/queue", "tasks", {}),
-        ("/a2a/queue", "tasks", {"state_filter": "in_flight"}),
-        ("/a2a/tasks/recent", "tasks", {}),
-        ("/a2a/results/recent", "results", {}),
-        ("/a2a/results/delivered", "results", {}),
-        ("/a2a/leases", "leases", {}),
-        ("/audit/recent", "events", {}),
-        ("/capabilities/recent", "capabilities", {}),
-        ("/a2a/agents", "agents", {}),
-    ],
-)
-def test_every_list_is_read_to_its_end_by_its_cursors(alice, bob, olga, route, items, query):
-    for number in range(3):
-        factories.drained_task(alice, bob)
-        factories.agent(f"extra{number}", "a2a.send.*")
-    for _ in range(3):
-        factories.resolved_task(alice, bob)
-    for _ in range(6):
-        factories.sent_task(alice, bob)
-    leasing.lease_tasks(bob, limit=3)
-    api = Api(olga)
-    whole = api.get(route, limit=1000, **query).json()[items]
-
-    pages: list[list[object]] = []
-    cursor = None
-    while not pages or cursor:
-        answer = api.get(route, limit=2, **query, **({"cursor": cursor} if cursor else {})).json()
-        pages.append(answer[items])
-        cursor = answer["next_cursor"]
-
-    assert [item for page in pages for item in page] == whole
-    assert len(whole) >= 3
-    assert {len(page) for page in pages[:-1]} == {2}
-
-
-def test_a_timeline_is_read_to_its_end_by_its_cursors(alice, bob):
-    task = factories.sent_task(alice, bob)
-    for _ in range(3):
-        leasing.lease_tasks(bob)
-        leasing.release(bob, task.uuid, reason="again")
-    api, path = Api(alice), f"/a2a/tasks/{task.uuid}/timeline"
-
-    first = api.get(path, limit=4).json()
-    second = api.get(path, limit=4, cursor=first["next_cursor"]).json()
-
-    assert [event["seq"] for event in first["events"] + second["events"]] == [1, 2, 3, 4, 5, 6, 7]
-    assert second["next_cursor"] is None
-
-
-@pytest.mark.parametrize("other", ["/a2a/queue", "/a2a/results/recent", "/a2a/results/delivered", "/audit/recent"])
-def test_a_cursor_of_another_list_is_refused(alice, bob, other):
-    for _ in range(2):
-        factories.sent_task(alice, bob)
-    api = Api(alice)
-    cursor = api.get("/a2a/tasks/recent", limit=1).json()["next_cursor"]
-
-    assert error_of(api.get(other, cursor=cursor)) == (400, "invalid_request")

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 
 from mailbox.models import AuditEvent, ReplayEntry
-from mailbox.verbs.life import leasing, results
+from mailbox.verbs.life import results
 from tests.support import factories
 from tests.support.api import Api, answered
 
@@ -52,25 +52,6 @@ def test_cached_results_are_listed_with_their_work(alice, bob, operator, lease, 
     }
 
 
-def test_cached_results_are_listed_newest_first_page_by_page(alice, bob, operator, entry):
-    lease = factories.leased_task(alice, bob, idempotency=factories.idempotent("report-2"))
-    results.post_result(bob, factories.result_envelope(lease.task))
-
-    first = operator.get("/a2a/replay-entries?limit=1").json()
-    second = operator.get(f"/a2a/replay-entries?limit=1&cursor={first['next_cursor']}").json()
-
-    assert [page["entries"][0]["key"] for page in (first, second)] == ["report-2", "report-1"]
-    assert second["next_cursor"] is None
-
-
-def test_strangers_see_no_cached_results(mallory, entry):
-    assert Api(mallory).get("/a2a/replay-entries").json() == {
-        "kind": "a2a_replay_entries",
-        "entries": [],
-        "next_cursor": None,
-    }
-
-
 def test_a_drop_under_the_task_of_another_result_is_refused(operator, entry):
     body = {"id": entry.pk, "reason": "the report changed"}
 
@@ -102,21 +83,6 @@ def test_an_operator_drops_a_cached_result_with_a_reason(operator, entry):
     assert AuditEvent.objects.get(kind="a2a_replay_dropped").fields["reason"] == "the report changed"
 
 
-def test_a_drop_needs_a_reason_and_the_role_and_is_done_once(operator, bob, entry):
-    wanted = {"id": entry.pk, "reason": "x"}
-
-    blank = answered(operator.post("/a2a/replay-entries/drop", wanted | {"reason": " "}))
-    agent = answered(Api(bob).post("/a2a/replay-entries/drop", wanted))
-    answered(operator.post("/a2a/replay-entries/drop", wanted))
-    twice = answered(operator.post("/a2a/replay-entries/drop", wanted))
-
-    assert [(status, body["code"]) for status, body in (blank, agent, twice)] == [
-        (400, "invalid_request"),
-        (403, "capability_missing"),
-        (404, "unknown_replay_entry"),
-    ]
-
-
 def test_a_waiting_duplicate_is_shown_with_its_leader_by_every_route(alice, lease):
     parent, task_id = uuid4(), uuid4()
     wanted = {
@@ -135,19 +101,3 @@ def test_a_waiting_duplicate_is_shown_with_its_leader_by_every_route(alice, leas
     assert [entry.get("waits_on") for entry in door.get("/a2a/status").json()["tasks"]] == [leader, None]
     assert door.get(f"/a2a/tasks/{task_id}/entry").json()["entry"]["waits_on"] == leader
     assert [node["waits_on"] for node in door.get(f"/a2a/tasks/{parent}/tree").json()["nodes"]] == [leader]
-
-
-def test_a_replayed_send_is_answered_and_drained_like_any_other(alice, bob, entry):
-    task_id = str(uuid4())
-    idempotency = {"duplicate_safety": "idempotent", "key": " report-1 "}
-    wanted = {"id": task_id, "recipient": "bob", "intent_text": "summarise the report", "idempotency": idempotency}
-    results.drain_results(alice)
-    door = Api(alice)
-
-    assert answered(door.post("/a2a/tasks", wanted)) == (200, {"kind": "a2a_task_queued", "task_id": task_id})
-
-    assert door.get("/a2a/results/next").json() == {
-        "kind": "a2a_result_opt",
-        "result": {"task_id": task_id, "status": "ok", "content": factories.SOME_TEXT},
-    }
-    assert leasing.lease_tasks(bob) == []

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import threading
-from uuid import uuid4
 
 import pytest
 from django.db import connection
-from django.test.utils import CaptureQueriesContext
 
 from mailbox.database.bell import waiters
 from mailbox.gate import own_limits, waits
@@ -81,26 +79,6 @@ def test_no_wait_begins_for_a_task_that_has_ended(alice, bob, monkeypatch):
 
     assert Api(alice).get(path_of(task.uuid), wait_ms=60_000).json()["result"]["task_id"] == str(task.uuid)
     assert pauses == []
-
-
-@pytest.mark.parametrize("wait_ms", [None, 60_000])
-def test_a_foreign_task_answers_like_an_absent_one_and_costs_as_many_queries(alice, bob, mallory, monkeypatch, wait_ms):
-    pauses, stranger = [], Api(mallory)
-    act_in_pauses(monkeypatch, lambda: pauses.append("a wait"))
-    query = {"wait_ms": wait_ms} if wait_ms else {}
-
-    def told(task_id):
-        with CaptureQueriesContext(connection) as queries:
-            answer = stranger.get(path_of(task_id), headers=HEADERS, **query)
-        text = answer.content.decode().replace(str(task_id), "<id>")
-        return answer.status_code, dict(answer.headers), text, len(queries)
-
-    told(uuid4())  # notes the use of the key
-    absent = told(uuid4())
-
-    for task in (factories.resolved_task(alice, bob).task, factories.sent_task(alice, bob)):
-        assert told(task.uuid) == absent
-    assert (absent[0], pauses) == (404, [])
 
 
 @pytest.mark.parametrize("wait_ms", ["-1", "600001", "1.5", "soon", ""])

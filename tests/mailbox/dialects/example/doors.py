@@ -4,14 +4,16 @@ from typing import Any
 from uuid import UUID
 
 from tests.mailbox.dialects.example.requests import DIALECT
-from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Seen
+from tests.support.doors import RECIPIENT, TASK, Act, Door, HttpDoor, Request, Seen
 
 
 class Example(HttpDoor):
     dialect = DIALECT
-    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.LEASE, Act.ANSWER, Act.DRAIN}
+    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.LEASE, Act.ANSWER, Act.DRAIN, Act.TIMEOUT}
     urlconf = "tests.mailbox.dialects.example.project_urls"
     send_path = "/example/tasks"
+    text = ("text",)
+    of_tasks = (Request("GET", f"/example/tasks/{TASK}"),)
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         named = {"id": str(name)} if name else {}

@@ -7,15 +7,38 @@ from uuid import UUID
 from mailbox.dialects.marianne import A2AInbox
 from mailbox.gate.callers import Caller
 from tests.support import factories
-from tests.support.doors import PROJECT, RECIPIENT, Act, Door, HttpDoor, HubDoor, Refused, Seen, refusals
+from tests.support.doors import (
+    PROJECT,
+    RECIPIENT,
+    TASK,
+    Act,
+    Door,
+    HttpDoor,
+    HubDoor,
+    Listing,
+    Refused,
+    Request,
+    Seen,
+    refusals,
+)
 
 STATES = {"pending": "open", "accepted": "open", "completed": "done", "failed": "failed"}
+
+
+OF_TASK = f"/a2a/inboxes/{RECIPIENT}/tasks/{TASK}"
 
 
 class InboxRoutes(HttpDoor):
     dialect = "marianne"
     does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.DRAIN}
     send_path = f"/a2a/inboxes/{RECIPIENT}/tasks"
+    text = ("description",)
+    of_tasks = (
+        Request("GET", f"{OF_TASK}"),
+        *(Request("POST", f"{OF_TASK}/{step}", {}) for step in ("accept", "complete")),
+        Request("POST", f"{OF_TASK}/fail", {"reason": "r"}),
+    )
+    lists = (Listing(f"/a2a/inboxes/{RECIPIENT}/tasks", "tasks"), Listing("/a2a/registry", "cards"))
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         named = {"task_id": str(name)} if name else {}

@@ -64,9 +64,6 @@ def test_a_foreign_card_is_409_with_the_name_of_its_agent(alice, mallory):
 @pytest.mark.parametrize(
     "body",
     [
-        "no json",
-        "[]",
-        "null",
         {},
         {"name": "canyon"},
         {**CANYON, "name": ""},
@@ -77,15 +74,13 @@ def test_a_foreign_card_is_409_with_the_name_of_its_agent(alice, mallory):
         {**CANYON, "skills": [{"id": "x", "description": "", "tags": []}]},
         {**CANYON, "skills": [{"id": "x", "description": ""}] * 1001},
         {**CANYON, "job_id": "job-1"},
-        '{"name": "a\\u0000", "description": "", "skills": []}',
-        '{"name": "a", "name": "b", "description": ""}',
     ],
 )
 def test_a_malformed_card_is_400(alice, body):
     refused = put(Api(alice), "job-1", body)
 
     assert refused.status_code == 400
-    assert refused.json()["code"] in {"invalid_request", "invalid_json"}
+    assert refused.json()["code"] == "invalid_request"
     assert not AgentCard.objects.exists()
 
 
@@ -118,20 +113,3 @@ def test_a_hostile_query_lists_no_card(alice, query):
 @pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=x", "job=1"])
 def test_a_malformed_query_is_400(alice, query):
     assert Api(alice).get(f"/a2a/registry?{query}").status_code == 400
-
-
-def test_cards_are_listed_in_pages(alice):
-    client = Api(alice)
-    for number in range(5):
-        put(client, f"job-{number}", {**CANYON, "name": f"agent-{number}"})
-
-    first = client.get("/a2a/registry?limit=3&skill=review").json()
-    second = client.get("/a2a/registry", limit=3, skill="review", cursor=first["next_cursor"]).json()
-
-    assert [row["job_id"] for row in first["cards"] + second["cards"]] == [f"job-{number}" for number in range(5)]
-    assert second["next_cursor"] is None
-
-
-@pytest.mark.parametrize("method", ["get", "put", "delete"])
-def test_the_registry_needs_a_key(method):
-    assert Api().call(method, "/a2a/registry/job-1").status_code == 401

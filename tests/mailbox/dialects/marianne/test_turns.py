@@ -16,7 +16,6 @@ from mailbox.dialects.marianne.inbox import A2AInbox
 from mailbox.dialects.marianne.values import A2ATaskStatus
 from mailbox.models import Lease, Task
 from mailbox.verbs.agents import registration
-from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
 from tests.support import factories
@@ -120,29 +119,6 @@ def test_a_refused_result_is_journalled(owner, waiting):
     assert (rejected.task_id, rejected.fields) == (waiting.uuid, {"reason": "not_in_flight"})
 
 
-def test_a_waiting_duplicate_takes_the_result_of_the_first_task(inbox, waiting):
-    first, _ = inbox.get_pending_tasks()
-
-    assert inbox.complete_task(first.task_id, {"r": 1}) is True
-    assert inbox.get_task(str(waiting.uuid)).artifacts == {"r": 1}
-
-
-def test_a_paused_agent_finishes_the_tasks_that_it_holds(inbox, alice, bob, olga):
-    lease = factories.leased_task(alice, bob)
-    registration.pause_agent(olga, bob.agent, reason="deploying")
-
-    assert inbox.complete_task(str(lease.task.uuid)) is True
-
-
-def test_the_hubs_own_route_accepts_a_late_result_without_a_lease(alice, bob):
-    lease = factories.leased_task(alice, bob)
-    leasing.release(bob, lease.task.uuid, reason="back soon")
-
-    posted = results.post_result(bob, factories.result_envelope(lease.task))
-
-    assert posted.task.outcome == Task.Outcome.OK
-
-
 def test_accepting_can_be_repeated_under_an_attempt_id_and_leases_once(owner, alice, bob):
     first, second = factories.sent_task(alice, bob), factories.sent_task(alice, bob)
     attempt = {"attempt_id": str(uuid4())}
@@ -156,19 +132,6 @@ def test_accepting_can_be_repeated_under_an_attempt_id_and_leases_once(owner, al
     assert error_of(by_another) == (409, "not_in_flight")
     assert error_of(for_another) == (409, "lease_mismatch")
     assert Lease.objects.get().attempt == 1
-
-
-def test_a_submission_can_be_repeated_under_a_task_id(alice, bob):
-    sender, body = Api(alice), {"task_id": str(uuid4()), "description": "once"}
-
-    once = sender.post(f"{INBOX}/tasks", body)
-    again = sender.post(f"{INBOX}/tasks", body)
-    other = sender.post(f"{INBOX}/tasks", {**body, "description": "another"})
-
-    assert once.json() == again.json()
-    assert once.json()["task"]["task_id"] == body["task_id"]
-    assert error_of(other) == (409, "task_conflict")
-    assert Task.objects.count() == 1
 
 
 def test_a_delegation_can_be_repeated_under_a_delegation_id(alice, bob):

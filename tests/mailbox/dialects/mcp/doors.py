@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from mailbox.dialects.mcp.requests import DIALECT
-from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Refused, Seen
+from tests.support.doors import RECIPIENT, TASK, Act, Door, HttpDoor, Listing, Refused, Request, Seen
 
 # The status that HTTP has for the errors of a tool.
 STATUSES = {
@@ -15,7 +15,21 @@ STATUSES = {
     "unknown_task": 404,
     "unknown_agent": 404,
     "task_conflict": 409,
+    "lease_mismatch": 409,
+    "result_conflict": 409,
+    "quota_exceeded": 429,
 }
+
+
+def call_of(method: str, **params: Any) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+
+
+def of_tool(name: str, **arguments: Any) -> Request:
+    return Request("POST", "/mcp", call_of("tools/call", name=name, arguments=arguments))
+
+
+LEASE = {"task_id": TASK, "lease_id": str(uuid4())}
 
 
 class McpDoor(HttpDoor):
@@ -24,6 +38,25 @@ class McpDoor(HttpDoor):
     dialect = DIALECT
     does = frozenset(Act) - {Act.DEFAULT, Act.DRAIN, Act.OWN}
     send_path = "/mcp"
+    text = ("params", "arguments", "text")
+    timeout = ("params", "arguments", "work_timeout_ms")
+    of_tasks = (
+        *(of_tool(name, task_id=TASK) for name in ("read_task", "cancel_task")),
+        of_tool("wait_for_result", task_id=TASK, wait_ms=0),
+        of_tool("say", task_id=TASK, content="more"),
+        *(of_tool(name, **LEASE) for name in ("answer_task", "report_progress")),
+        of_tool("ask_sender", **LEASE, question="which?"),
+        of_tool("release_task", **LEASE, reason="r"),
+        *(
+            Request("POST", "/mcp", call_of("resources/read", uri=f"a2a://tasks/{TASK}{part}"))
+            for part in ("", "/artifacts/result")
+        ),
+    )
+    lists = (
+        Listing("list_tasks", "tasks", "alice", most=100),
+        Listing("list_agents", "agents", "alice", most=100),
+        Listing("held_tasks", "held", "bob", most=100),
+    )
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         named = {"id": str(name)} if name else {}
@@ -45,10 +78,12 @@ class McpDoor(HttpDoor):
         is_failed = result["status"] == "error"
         return Seen("failed", result["error_message"]) if is_failed else Seen("done", result["content"][0]["text"])
 
+    def page(self, listing: Listing, **query: Any) -> Any:
+        return self.tool(listing.name, **query)
+
     def tool(self, name: str, **arguments: Any) -> Any:
         """Return the structured answer of a tool; raise `Refused` for its error."""
-        params = {"name": name, "arguments": arguments}
-        result = self.post("/mcp", {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})["result"]
+        result = self.post("/mcp", call_of("tools/call", name=name, arguments=arguments))["result"]
         if not result.get("isError"):
             return result["structuredContent"]
         code, _, message = result["content"][0]["text"].partition(": ")

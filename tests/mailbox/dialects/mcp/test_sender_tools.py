@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -42,15 +42,6 @@ def test_a_long_timeline_has_pages(sender, worker, monkeypatch):
     assert [page["timeline"][0]["kind"] for page in (first, second)] == ["a2a_task_sent", "a2a_task_leased"]
 
 
-def test_a_send_with_an_id_can_be_repeated(sender):
-    task_id = str(uuid4())
-
-    assert sent(sender, id=task_id) == sent(sender, id=task_id) == task_id
-    assert Task.objects.count() == 1
-    refusal = sender.refused("send_task", recipient="bob", text="another", id=task_id)
-    assert refusal.startswith("task_conflict: ")
-
-
 def test_a_repeat_of_a_task_that_was_deleted_says_so(sender, worker):
     task_id = str(uuid4())
     sent(sender, id=task_id)
@@ -61,16 +52,6 @@ def test_a_repeat_of_a_task_that_was_deleted_says_so(sender, worker):
     again = sender.tool("send_task", recipient="bob", text="paint a house", id=task_id)
 
     assert (again["compacted"], again["outcome"]) == (True, "ok")
-
-
-def test_idempotent_work_is_answered_by_its_last_result(sender, worker):
-    promise = {"idempotency_key": "house-1", "duplicate_safety": "idempotent"}
-    sent(sender, **promise)
-    worker.tool("answer_task", **held(worker), content="a house")
-
-    again = sender.tool("wait_for_result", task_id=sent(sender, **promise))
-
-    assert again["result"]["content"][0]["text"] == "a house"
 
 
 def test_a_result_of_the_door_is_read_by_its_id_and_comes_by_no_drain(sender, worker):
@@ -103,12 +84,6 @@ def test_a_task_to_oneself_is_listed_once(sender, alice):
     factories.sent_task(alice, alice)
 
     assert len(sender.tool("list_tasks")["tasks"]) == 1
-
-
-def test_a_task_whose_deadline_has_passed_is_expired_when_it_is_read(sender):
-    task_id = sent(sender, deadline=(datetime.now(UTC) - timedelta(minutes=1)).isoformat())
-
-    assert sender.tool("wait_for_result", task_id=task_id)["task"]["outcome"] == "expired"
 
 
 def test_people_list_the_tasks_of_all_agents(alice, bob):

@@ -81,16 +81,6 @@ def test_a_result_needs_the_live_lease(sender, worker):
     assert not Result.objects.exists()
 
 
-def test_a_result_can_be_posted_again(sender, worker):
-    sent(sender)
-    lease = held(worker)
-
-    first = worker.tool("answer_task", **lease, content="done")
-
-    assert worker.tool("answer_task", **lease, content="done") == first
-    assert worker.refused("answer_task", **lease, content="other").startswith("result_conflict: ")
-
-
 @pytest.mark.parametrize(("status", "outcome"), [("error", "error"), ("rejected", "rejected"), ("partial", "partial")])
 def test_work_can_end_badly(sender, worker, status, outcome):
     task_id = sent(sender)

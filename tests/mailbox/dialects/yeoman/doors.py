@@ -5,10 +5,10 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from tests.support import yeoman
-from tests.support.doors import RECIPIENT, Act, Door, HttpDoor, Refused, Seen
+from tests.support.doors import RECIPIENT, TASK, Act, Door, HttpDoor, Place, Refused, Request, Seen
 
 STATES = {"pending": "open", "running": "open", "completed": "done", "failed": "failed", "cancelled": "failed"}
-SENDS = {Act.SEND, Act.DEFAULT, Act.REPEAT, Act.AUTHENTICATE, Act.AUTHORISE, Act.PARSE}
+SENDS = {Act.SEND, Act.DEFAULT, Act.REPEAT, Act.REMEMBER, Act.AUTHENTICATE, Act.AUTHORISE, Act.PARSE, Act.TIMEOUT}
 
 
 class YeomanDoor(HttpDoor):
@@ -23,6 +23,15 @@ class YeomanDoor(HttpDoor):
 class Envelope(YeomanDoor):
     does = frozenset({*SENDS, Act.ANSWER, Act.READ})
     send_path = yeoman.RECEIVE
+    text: Place = ("payload", "task")
+    timeout = ("payload", "work_timeout_ms")
+    of_tasks = (
+        *(
+            Request("POST", yeoman.RECEIVE, yeoman.envelope(f"a2a:{kind}", {"task_id": TASK, "result": "x"}))
+            for kind in ("status_query", "result_query", "result")
+        ),
+        Request("POST", yeoman.RECEIVE, yeoman.envelope("a2a:status_query_batch", {"task_ids": [TASK]})),
+    )
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         return UUID(self.say("a2a:delegate", {"task": text}, id=str(name or uuid4()))["task_id"])
@@ -58,6 +67,8 @@ class StatusQueryBatch(Envelope):
 class TaskApi(YeomanDoor):
     does = frozenset({*SENDS, Act.READ})
     send_path = "/api/v1/tasks"
+    text: Place = ("description",)
+    of_tasks = (Request("GET", f"{send_path}/{TASK}"), Request("DELETE", f"{send_path}/{TASK}"))
     key: str = "task_id"
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
@@ -73,11 +84,13 @@ class TaskApi(YeomanDoor):
 
 class FirstTaskApi(TaskApi):
     send_path = "/api/tasks"
+    of_tasks = (Request("GET", f"{send_path}/{TASK}"), Request("DELETE", f"{send_path}/{TASK}"))
 
 
 class WorkflowStep(TaskApi):
     does = frozenset(SENDS)
     send_path = "/api/v1/a2a/tasks"
+    text = ("task",)
     key = "taskId"
 
     def body(self, text: str) -> dict[str, str]:

@@ -6,7 +6,6 @@ import pytest
 
 from mailbox.models import Result, Task
 from mailbox.verbs.life import leasing, results
-from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope
 
@@ -65,16 +64,6 @@ def test_an_unknown_task_is_answered_with_a_warning(peer, kind, asked):
 
     assert answer["warning"] == "Task not found"
     assert answer["data"] is None
-
-
-def test_a_stranger_s_task_looks_like_an_absent_task(peer, task_id, mallory):
-    stranger = yeoman.Peer(mallory)
-    nothing = "00000000-0000-4000-8000-000000000000"
-
-    shown = stranger.send("a2a:status_query", {"task_id": task_id})
-    absent = stranger.send("a2a:status_query", {"task_id": nothing})
-
-    assert {**shown, "task_id": None} == {**absent, "task_id": None}
 
 
 def test_a_batch_of_questions_is_answered_by_id(peer, task_id):
@@ -189,23 +178,3 @@ def test_a_public_route_posts_no_result_and_answers_alike_for_every_task(through
 
     assert answers[0] == answers[1]
     assert not Result.objects.exists()
-
-
-def test_a_different_second_result_is_a_conflict_and_the_same_result_is_not(worker, task_id, bob):
-    leasing.lease_tasks(bob)
-    worker.send("a2a:result", {"task_id": task_id, "result": "a"})
-
-    worker.send("a2a:result", {"task_id": task_id, "result": "a"})
-    other = worker.receive(envelope("a2a:result", {"task_id": task_id, "result": "b"}))
-
-    assert other.status_code == 409
-    assert Result.objects.get().status == ResultStatus.OK
-
-
-def test_a_worker_without_the_capability_resolves_nothing(peer, alice, mallory):
-    answer = peer.send("a2a:delegate", {"task": "x"}, toPeerId="mallory")
-
-    response = yeoman.Peer(mallory).receive(envelope("a2a:result", {"task_id": answer["task_id"], "result": "x"}))
-
-    assert response.status_code == 403
-    assert "a2a.respond.alice@local" in response.json()["detail"]

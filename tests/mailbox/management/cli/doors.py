@@ -17,7 +17,7 @@ class CommandLine:
     """``manage.py a2a``. It needs no grant: every caller with access to the database is trusted."""
 
     dialect = "mailbox"
-    does = frozenset({Act.SEND, Act.ADDRESS, Act.REPEAT, Act.LEASE, Act.ANSWER, Act.DRAIN})
+    does = frozenset({Act.SEND, Act.ADDRESS, Act.REPEAT, Act.REMEMBER, Act.LEASE, Act.ANSWER, Act.DRAIN})
     urlconf = PROJECT
 
     def __init__(self, caller: Caller) -> None:
