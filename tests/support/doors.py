@@ -17,6 +17,7 @@ from uuid import UUID
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.gate.callers import Caller
 from mailbox.words.errors import MailboxError
+from mailbox.words.times import LONGEST_MS
 from tests.support import factories
 from tests.support.api import Api
 
@@ -131,6 +132,7 @@ class HttpDoor(ABC):
     send_path: str
     text: Place  # of the text in the body of a send
     timeout: Place = ("work_timeout_ms",)  # of the work timeout in the body of a send
+    longest_ms: int = LONGEST_MS  # the longest work timeout that a send takes
     of_tasks: tuple[Request, ...] = ()
     lists: tuple[Listing, ...] = ()
     response: Any  # the last answer
@@ -147,7 +149,7 @@ class HttpDoor(ABC):
         self.api = self.client()
 
     def client(self) -> Api:
-        return Api(self.caller, headers=self.headers)
+        return Api(self.caller, headers=dict(self.headers))
 
     @abstractmethod
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID: ...

@@ -17,7 +17,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
 @pytest.mark.parametrize("has_key", [False, True], ids=["a caller without a key", "its sender at another agent"])
 @pytest.mark.parametrize("door", [OfficialDoor, RpcDoor])
-def test_a_foreign_task_is_answered_like_a_task_that_never_was(door, has_key, alice, bob, mallory, monkeypatch, settings):
+def test_a_foreign_task_is_answered_like_no_task(door, has_key, alice, bob, mallory, monkeypatch, settings):
     monkeypatch.setattr(official_agents, "KEPT_FOR", 3600)
     settings.A2A_AGENT_REQUESTS_PER_S = settings.A2A_ADDRESS_REQUESTS_PER_S = 0
     settings.A2A_ANONYMOUS_RATE_LIMIT_PER_MIN = 10_000

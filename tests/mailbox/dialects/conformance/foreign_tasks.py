@@ -17,7 +17,8 @@ from tests.support import factories
 from tests.support.a2a import hang_up
 from tests.support.doors import CONTEXT, RECEIVER, TASK, HttpDoor, Request
 
-STREAM = (200, [], "a stream", 0)
+Seen = tuple[int, list[Any], str, int]  # status, headers, text, queries
+STREAM: Seen = (200, [], "a stream", 0)
 
 
 def leased(sender: Caller, recipient: Caller, **fields: Any) -> Task:
@@ -46,7 +47,7 @@ def in_each_state(sender: Caller, recipient: Caller, **fields: Any) -> list[Task
     return tasks
 
 
-def told(client: HttpDoor, request: Request, task_id: object, context_id: str) -> tuple[int, list[Any], str, int]:
+def told(client: HttpDoor, request: Request, task_id: object, context_id: str) -> Seen:
     """Return all of the answer but the ids that the client named, and the number of queries."""
 
     def filled(text: str) -> str:
@@ -65,7 +66,7 @@ def told(client: HttpDoor, request: Request, task_id: object, context_id: str) -
     return response.status_code, kept, text, len(queries)
 
 
-def told_of_nothing(client: HttpDoor, request: Request) -> tuple[int, list[Any], str, int]:
+def told_of_nothing(client: HttpDoor, request: Request) -> Seen:
     """Return the answer about a task that never was."""
     return told(client, request, uuid4(), str(uuid4()))
 

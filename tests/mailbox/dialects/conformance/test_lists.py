@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -31,10 +32,9 @@ def made_by_work(alice, bob, fields):
         results.post_result(bob, factories.result_envelope(work.task))
         factories.PushDeliveryFactory.create(sender=alice.agent)
         factories.interrupted_task(alice, bob)
-    for _ in range(2 * FEW):
-        task = factories.sent_task(alice, bob, **fields)
+    tasks = [factories.sent_task(alice, bob, **fields) for _ in range(2 * FEW)]
     leasing.lease_tasks(bob, limit=FEW)
-    return task
+    return tasks[-1]
 
 
 def made_by_people(alice):
@@ -72,7 +72,8 @@ def test_every_list_is_read_to_its_end_without_gap_or_repeat(door, readers):
         client.page(one)  # notes the use of the key
         whole = client.page(one, **{one.limit: one.most})[one.items]
 
-        pages, cursor = [], None
+        pages: list[list[Any]] = []
+        cursor = None
         while not pages or cursor:
             page = client.page(one, **{one.limit: 2}, **({one.cursor: cursor} if cursor else {}))
             pages.append(page[one.items])
@@ -86,7 +87,7 @@ def test_every_list_is_read_to_its_end_without_gap_or_repeat(door, readers):
 @doors_with_lists
 def test_no_list_takes_a_wrong_limit_or_cursor(door, readers):
     for one in listings(door):
-        wrong = [*({one.limit: value} for value in (0, one.most + 1, "x")), {one.cursor: "x"}]
+        wrong: list[dict[str, Any]] = [*({one.limit: value} for value in (0, one.most + 1, "x")), {one.cursor: "x"}]
         for query in wrong:
             with pytest.raises(Refused) as refusal:
                 readers[one.reader].page(one, **query)

@@ -8,7 +8,6 @@ from uuid import uuid4
 import pytest
 
 from mailbox.models import Lease, Result, Task
-from mailbox.words.times import LONGEST_MS
 from tests.mailbox.dialects.conformance.registry import doors_that, http_doors_that
 from tests.support import factories
 from tests.support.doors import Act, HubDoor, Refused, fields_read_by, with_value
@@ -128,8 +127,9 @@ def test_a_send_of_a_text_that_is_none_is_refused(door, alice, text):
 @pytest.mark.one_database
 @pytest.mark.usefixtures("default_agent")
 @http_doors_that(Act.TIMEOUT)
-@pytest.mark.parametrize("value", [0, 1.5, LONGEST_MS + 1], ids=repr)
+@pytest.mark.parametrize("value", [0, 1.5, "one more than the longest"])
 def test_an_invalid_work_timeout_is_refused_by_its_name(door, alice, value):
+    value = door.longest_ms + 1 if isinstance(value, str) else value
     with pytest.raises(Refused) as refusal:
         with_value(door(alice), door.timeout, value).send("x")
 

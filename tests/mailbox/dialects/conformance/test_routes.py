@@ -6,6 +6,7 @@ import base64
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from http import HTTPStatus
+from typing import Any
 
 import pytest
 from django.db import OperationalError
@@ -32,8 +33,12 @@ pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefi
 
 BAD_JSON = [b"\xff", b'{"x": "\\u0000"}']  # bad bytes, and a bad value
 BAD_SHAPES = [b"[]", b"7"]
-UNSIZED = [{"headers": {"Transfer-Encoding": "chunked"}}, {"CONTENT_LENGTH": "x"}]
-UNREADABLE = [{"content_type": "text/plain"}, {"content_type": ""}, {"headers": {"Content-Encoding": "gzip"}}]
+UNSIZED: list[dict[str, Any]] = [{"headers": {"Transfer-Encoding": "chunked"}}, {"CONTENT_LENGTH": "x"}]
+UNREADABLE: list[dict[str, Any]] = [
+    {"content_type": "text/plain"},
+    {"content_type": ""},
+    {"headers": {"Content-Encoding": "gzip"}},
+]
 
 
 def yesterday() -> datetime:

@@ -17,6 +17,7 @@ class TasksSend(HttpDoor):
     send_path = "/a2a/tasks/send"
     text = ("params", "message")
     timeout = ("params", "timeoutMs")
+    longest_ms = 600_000
     wrong_key = HTTPStatus.FORBIDDEN
     lacking = HTTPStatus.NOT_FOUND
     of_tasks = (Request("GET", f"/a2a/tasks/{TASK}"),)

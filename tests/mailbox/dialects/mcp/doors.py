@@ -5,6 +5,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from mailbox.dialects.mcp.requests import DIALECT
+from mailbox.words.times import MOST_MS
 from tests.support.doors import RECIPIENT, TASK, Act, Door, HttpDoor, Listing, Refused, Request, Seen
 
 # The status that HTTP has for the errors of a tool.
@@ -40,6 +41,7 @@ class McpDoor(HttpDoor):
     send_path = "/mcp"
     text = ("params", "arguments", "text")
     timeout = ("params", "arguments", "work_timeout_ms")
+    longest_ms = MOST_MS
     of_tasks = (
         *(of_tool(name, task_id=TASK) for name in ("read_task", "cancel_task")),
         of_tool("wait_for_result", task_id=TASK, wait_ms=0),
