@@ -27,7 +27,13 @@ from tests.support.databases import (
 from tests.support.flush import quick_flush
 from tests.support.hub import NO_RATES, Hub, served
 
-pytest_plugins = ("tests.support.chance", "tests.support.tiers", "tests.support.costs", "tests.support.missing")
+pytest_plugins = (
+    "tests.support.chance",
+    "tests.support.sockets",
+    "tests.support.tiers",
+    "tests.support.costs",
+    "tests.support.missing",
+)
 
 
 def pytest_collection_finish() -> None:

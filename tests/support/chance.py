@@ -6,7 +6,6 @@ from the end of a minute, an hour and a day. It waits for events: the suite's ti
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -37,13 +36,11 @@ class Guard:
     def __init__(self) -> None:
         self.is_on = False
         self.faults: list[str] = []
-        self.refuses = bool(os.environ.get("A2A_TESTS_REFUSE"))
 
     def refuse(self, fault: str) -> None:
         if fault not in self.faults:
             self.faults.append(fault)
-        if self.refuses:
-            raise ChanceError(f"The test {fault}. Mark it `processes`, or wait for an event and set the clock.")
+        raise ChanceError(f"The test {fault}. Mark it `processes`, or wait for an event and set the clock.")
 
 
 guard = Guard()
@@ -114,7 +111,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     """Fail a test whose fault was hidden by an `except` or by another thread."""
     result = yield
     of_run = item.config.stash[GUARD]
-    if of_run.is_on and of_run.refuses and of_run.faults:
+    if of_run.is_on and of_run.faults:
         of_run.refuse(of_run.faults[0])
     return result
 

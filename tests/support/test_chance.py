@@ -21,7 +21,7 @@ pytestmark = pytest.mark.one_database
 def guard(monkeypatch):
     """Return a guard of its own, which is on and refuses."""
     own = Guard()
-    own.is_on = own.refuses = True
+    own.is_on = True
     monkeypatch.setattr(chance, "guard", own)
     return own
 
