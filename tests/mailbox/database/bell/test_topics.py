@@ -31,7 +31,8 @@ def test_topics_name_what_they_are_of():
 
 @pytest.mark.django_db
 def test_a_task_that_returns_to_the_queue_rings_its_recipient_and_its_readers(alice, bob, monkeypatch):
-    task, rung = factories.leased_task(alice, bob).task, []
+    task = factories.leased_task(alice, bob).task
+    rung: list[str] = []
     monkeypatch.setattr(ringing, "ring", rung.extend)
 
     leasing.release(bob, task.uuid, reason="again")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
+from typing import Any
 
 import pytest
 from pydantic import ValidationError
@@ -102,7 +103,10 @@ def test_a_pending_task_is_leased_and_completed_in_one_step(inbox):
 
 
 def test_the_text_of_an_answer_replaces_no_artifact_of_its_name():
-    blocks = [{"type": "json", "value": {"text": "an artifact"}}, {"type": "text", "text": "words"}]
+    blocks: list[dict[str, Any]] = [
+        {"type": "json", "value": {"text": "an artifact"}},
+        {"type": "text", "text": "words"},
+    ]
 
     assert wire.artifacts(Answer(content=blocks)) == {"text": "an artifact"}
 
