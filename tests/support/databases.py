@@ -29,6 +29,7 @@ from tests.support import postgres
 
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = ROOT / "var" / "test"
+GIVEN = "A2A_TESTS_TEMPLATE"  # in the environment: the file of a migrated database
 PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
 
 
@@ -57,7 +58,9 @@ def database_of_its_own(like: str = "template1") -> Iterator[str]:
 
 
 def template_of_sqlite() -> Path:
-    """Return the file of a migrated database. The first process that needs it makes it."""
+    """Return the file of a migrated database: the one in `GIVEN`, or one that the first process makes."""
+    if given := os.environ.get(GIVEN):
+        return Path(given)
     file = TEMPLATES / f"template-{_fingerprint()}.sqlite3"
     with _locked():
         if not file.exists():

@@ -17,6 +17,7 @@ from typing import TypeVar
 
 import psutil
 
+from tests.support.databases import GIVEN, template_of_sqlite
 from tests.support.hub import ROOT
 from tools.proof.mutations import tiers
 from tools.proof.mutations.bug import Bug
@@ -26,8 +27,6 @@ WITHIN = 600  # seconds for one run of tests
 MARK = "A2A_BUGS_TREE"  # in the environment of every process that the tests start
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 NO_TESTS = 5  # pytest's exit code if it selected no test
-# In each copy: the database of its tests on SQLite, and a migrated database from which each run gets that one.
-DATABASE, MIGRATED = Path("var/test/test.sqlite3"), Path("var/test/migrated.sqlite3")
 
 Item = TypeVar("Item")
 Part = tuple[str, Sequence[str]]  # a database, and tests to run there
@@ -58,15 +57,7 @@ def copied() -> Iterator[Path]:
             if (ROOT / name).is_file():
                 (tree / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(ROOT / name, tree / name)
-        migrate(tree)
         yield tree
-
-
-def migrate(tree: Path) -> None:
-    """Migrate a database of SQLite once for all runs of the tree. A run needs more time for that than for its test."""
-    command = [sys.executable, "manage.py", "migrate", "--verbosity", "0"]
-    environment = environment_of(tree) | {"DATABASE_URL": f"sqlite:///{tree / MIGRATED}"}
-    subprocess.run(command, cwd=tree, env=environment, check=True)
 
 
 def side_by_side(trees: Sequence[Path], act: Callable[[Path, Item], str | None], items: Sequence[Item]) -> list[str]:
@@ -115,19 +106,18 @@ def sound(tree: Path, part: Part) -> str | None:
 
 
 def tried(tree: Path, bug: Bug) -> str | None:
-    """Make the bug, run its test, and mend the tree. Return the problem, None if the test caught the bug.
+    """Make the bug, run its test, and undo it. Return the problem, None if the test caught the bug.
 
     For a bug that `make test` catches, only the cases that `make test` runs count.
     """
     options = ["--exitfirst", *(["--gate"] if bug.in_gate else [])]
-    if any("/migrations/" in change.path for change in bug.changes):
-        options.append("--create-db")
     changed = bug.applied(tree)
     before = {path: path.read_text() for path in changed}
     try:
         for path, text in changed.items():
             path.write_text(text)
-        code, output = run(tree, bug.database, *options, bug.fails)
+        migrates = any("/migrations/" in change.path for change in bug.changes)
+        code, output = run(tree, bug.database, *options, bug.fails, migrates=migrates)
     finally:
         for path, text in before.items():
             path.write_text(text)
@@ -136,20 +126,21 @@ def tried(tree: Path, bug: Bug) -> str | None:
     return None if code == 1 and caught else f"{bug.name} on {bug.database}, pytest's code {code}:\n{output[-3000:]}"
 
 
-def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
-    """Run pytest in the tree; return its exit code and output. No process that the tests started outlives them."""
+def run(tree: Path, database: str, *arguments: str, migrates: bool = False) -> tuple[int, str]:
+    """Run pytest in the tree; return its exit code and output. No process that the tests started outlives them.
+
+    The tests use this tree's migrated database of SQLite, or their own if their tree ``migrates`` in another way.
+    """
     options = ["-q", "-rfE", "--tb=short", "-p", "no:cacheprovider", "-p", "no:randomly"]
     command = [sys.executable, "-m", "pytest", *options, *arguments]
     if database == "postgresql":
         command = [sys.executable, "-m", "tests.support.postgres", "--", *command]
-    else:
-        renew_database(tree)
-        command.append("--reuse-db")
+    environment = environment_of(tree) | ({} if migrates else {GIVEN: str(template_of_sqlite())})
     try:
         done = subprocess.run(
             command,
             cwd=tree,
-            env=environment_of(tree),
+            env=environment,
             capture_output=True,
             text=True,
             timeout=WITHIN,
@@ -166,13 +157,6 @@ def environment_of(tree: Path) -> dict[str, str]:
     environment = {**os.environ, "A2A_VAR": "var/test", "DATABASE_URL": "", "PYTHONPATH": client, MARK: str(tree)}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     return environment
-
-
-def renew_database(tree: Path) -> None:
-    """Give the tests of the tree a migrated and empty database, without what an earlier run has left."""
-    for left in (tree / DATABASE).parent.glob(f"{DATABASE.name}*"):  # also its log, and the locks of its writers
-        left.unlink()
-    shutil.copyfile(tree / MIGRATED, tree / DATABASE)
 
 
 def end_processes_of(tree: Path) -> None:

@@ -86,16 +86,17 @@ def test_a_bug_of_a_migration_is_tried_on_a_database_of_its_own(tmp_path, monkey
     bug = replace(BUG, changes=(Change("mailbox/migrations/m.py", "1", "2"),))
     seen = []
 
-    def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
-        seen.append((database, *arguments))
+    def run(tree: Path, database: str, *arguments: str, migrates: bool = False) -> tuple[int, str]:
+        seen.append((database, *arguments, migrates))
         return 0, ""
 
     monkeypatch.setattr(trying, "run", run)
     trying.tried(tmp_path, bug)
 
-    assert seen == [("sqlite", "--exitfirst", "--gate", "--create-db", "t.py::test_a")]
+    assert seen == [("sqlite", "--exitfirst", "--gate", "t.py::test_a", True)]
 
 
+@pytest.mark.processes
 def test_a_tree_has_its_own_client(tmp_path):
     module = tmp_path / "clients/python/src/a2a_hub_client.py"
     module.parent.mkdir(parents=True)
@@ -107,20 +108,7 @@ def test_a_tree_has_its_own_client(tmp_path):
     assert done.stdout == "of the tree\n"
 
 
-def test_each_run_begins_with_the_migrated_database(tmp_path):
-    own, migrated = tmp_path / trying.DATABASE, tmp_path / trying.MIGRATED
-    own.parent.mkdir(parents=True)
-    migrated.write_text("migrated")
-    own.write_text("used")
-    own.with_name(f"{own.name}-wal").write_text("used")
-    own.with_name(f"{own.name}-turn").write_text("")
-
-    trying.renew_database(tmp_path)
-
-    assert sorted(path.name for path in own.parent.iterdir()) == [migrated.name, own.name]
-    assert own.read_text() == "migrated"
-
-
+@pytest.mark.processes
 def test_a_process_that_a_test_left_behind_is_ended(tmp_path):
     marked = {**os.environ, trying.MARK: str(tmp_path)}
     with subprocess.Popen(["sleep", "60"], env=marked) as left, subprocess.Popen(["sleep", "60"]) as other:  # noqa: S607
@@ -194,8 +182,8 @@ def test_a_listing_holds_each_test_once_without_its_cases():
 def test_a_bug_says_which_run_catches_it(tmp_path, monkeypatch, fails, in_gate, problems):
     seen = []
 
-    def run(tree: Path, database: str, *arguments: str) -> tuple[int, str]:
-        seen.append((database, *arguments))
+    def run(tree: Path, database: str, *arguments: str, migrates: bool = False) -> tuple[int, str]:
+        seen.append((database, *arguments, migrates))
         return 0, LISTING
 
     monkeypatch.setattr(trying, "run", run)
