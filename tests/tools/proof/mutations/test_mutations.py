@@ -64,7 +64,7 @@ def test_a_bug_is_caught_only_if_its_own_test_fails(tmp_path, monkeypatch, code,
     module.write_text("x = 1\n")
     seen = []
 
-    def run(tree: Path, database: str, *tests: str) -> tuple[int, str]:
+    def run(tree: Path, database: str, *tests: str, migrates: bool = False) -> tuple[int, str]:
         seen.append((module.read_text(), database, *tests))
         return code, output
 
