@@ -183,7 +183,7 @@ def test_a_bug_says_which_run_catches_it(tmp_path, monkeypatch, fails, in_gate, 
     seen = []
 
     def run(tree: Path, database: str, *arguments: str, migrates: bool = False) -> tuple[int, str]:
-        seen.append((database, *arguments, migrates))
+        seen.append((database, *arguments))
         return 0, LISTING
 
     monkeypatch.setattr(trying, "run", run)
