@@ -89,7 +89,7 @@ def _real_close(self: socket.socket) -> None:
 def _is_of_this_machine(sock: socket.socket, address: Any) -> bool:
     if sock.type != socket.SOCK_STREAM or sock.family not in (socket.AF_INET, socket.AF_INET6):
         return False
-    return address[0] == "::1" or address[0].startswith("127.")
+    return bool(address[0] == "::1" or address[0].startswith("127."))
 
 
 def _is_in_memory(sock: socket.socket) -> bool:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any, cast
 
 import pytest
 
@@ -41,7 +42,8 @@ class Session:
 
 def judged(slowness, *reports):
     """Return the dear tests, and the exit code of a gate with these tests on a machine of that speed."""
-    ledger, session = Ledger(Options()), Session()
+    ledger: Any = Ledger(cast("pytest.Config", Options()))
+    session = Session()
     ledger.slowness = slowness
     for report in reports:
         ledger.pytest_runtest_logreport(report)

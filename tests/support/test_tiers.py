@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,6 +23,10 @@ class Test:
         return name if name in self.marks else None
 
 
+def on(monkeypatch, vendor):
+    monkeypatch.setattr(tiers, "connection", SimpleNamespace(vendor=vendor))
+
+
 def chosen(*tests):
     return [test.nodeid for test in tiers._of_gate(tests)]
 
@@ -37,7 +42,7 @@ def chosen(*tests):
     ],
 )
 def test_the_gate_leaves_out_what_is_dear_or_depends_on_chance(monkeypatch, marks, is_kept):
-    monkeypatch.setattr(tiers.connection, "vendor", "sqlite")
+    on(monkeypatch, "sqlite")
 
     assert chosen(Test("tests/dashboard/test_a.py::test_b", frozenset(marks))) == (
         ["tests/dashboard/test_a.py::test_b"] if is_kept else []
@@ -45,7 +50,7 @@ def test_the_gate_leaves_out_what_is_dear_or_depends_on_chance(monkeypatch, mark
 
 
 def test_the_gate_runs_on_postgresql_what_has_sql_of_its_own(monkeypatch):
-    monkeypatch.setattr(tiers.connection, "vendor", "postgresql")
+    on(monkeypatch, "postgresql")
     verb, page = Test("tests/mailbox/verbs/test_a.py::test_b"), Test("tests/dashboard/test_a.py::test_b")
     marked = Test("tests/dashboard/test_a.py::test_c", frozenset({"both_databases"}))
 
@@ -53,7 +58,7 @@ def test_the_gate_runs_on_postgresql_what_has_sql_of_its_own(monkeypatch):
 
 
 def test_a_function_of_many_cases_keeps_the_same_five_of_them(monkeypatch):
-    monkeypatch.setattr(tiers.connection, "vendor", "sqlite")
+    on(monkeypatch, "sqlite")
     ten = [Test(f"tests/test_a.py::test_few[{number}]") for number in range(10)]
     eleven = [Test(f"tests/test_a.py::test_many[{number}]") for number in range(11)]
     every = [Test(f"tests/test_a.py::test_every[{number}]", frozenset({"every_case"})) for number in range(11)]

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.support.hub import free_port
+from tests.support.ports import CLOSED
 from tests.support.raw_client import RawClient
 from tools.proof import proxy
 from tools.proof.history import History
@@ -93,7 +93,7 @@ def test_the_seed_and_the_request_id_decide_the_fate_of_each_try():
 
 
 def test_a_hub_that_is_away_is_a_cut():
-    with proxied(("127.0.0.1", free_port()), History(1), {}) as at:
+    with proxied(("127.0.0.1", CLOSED), History(1), {}) as at:
         assert call(at, "one") is None
 
 

@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tests.support import record
-from tests.support.record import Cost
+from tests.support.record import ROOT, Cost
 from tools.suite import touched
-from tools.suite.touched import DEEP, READ_BY, ROOT
+from tools.suite.touched import DEEP, READ_BY
 
 pytestmark = pytest.mark.one_database
 

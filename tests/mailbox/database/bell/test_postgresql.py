@@ -46,7 +46,7 @@ class EndingListener(Listener):
 @pytest.fixture
 def listening(monkeypatch, topic):
     """Return the ringer of a process that listens, and a waiter in it."""
-    monkeypatch.setattr(postgresql.time, "sleep", Clock().sleep)
+    monkeypatch.setattr("mailbox.database.bell.postgresql.time.sleep", Clock().sleep)
     own = Ringer()
     with waiters.waiting([topic]) as waiter:
         listener = EndingListener(own)
