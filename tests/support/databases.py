@@ -58,7 +58,7 @@ def database_of_its_own(like: str = "template1") -> Iterator[str]:
 
 
 def template_of_sqlite() -> Path:
-    """Return the file of a migrated database: the one in `GIVEN`, or one that the first process makes."""
+    """Return the file of a migrated database, which `GIVEN` names or the first process makes."""
     if given := os.environ.get(GIVEN):
         return Path(given)
     file = TEMPLATES / f"template-{_fingerprint()}.sqlite3"
