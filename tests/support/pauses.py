@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 
 import pytest
 
+from a2a_hub_client.worker import worker
 from mailbox.database.bell.waiters import Waiter
 
 
@@ -39,6 +41,11 @@ class Clock:
         self.now += seconds
         if self.steps:
             self.steps.pop(0)()
+
+
+def tick_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the workers of clients look after their work again and again without a pause. Their time stands still."""
+    monkeypatch.setattr(worker, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: os.sched_yield()))
 
 
 def until(condition: Callable[[], object]) -> None:

@@ -6,6 +6,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from a2a_hub_client import FakeHub, Hub
 from a2a_hub_client.credentials import KeyFile, address, credentials
 from a2a_hub_client.errors import UnreachableError
+from tests.support.pauses import tick_at_once
 
 pytestmark = pytest.mark.one_database
 
@@ -50,7 +51,8 @@ def test_a_key_that_cannot_be_sent_is_refused_and_not_shown(key):
     assert "cret" not in f"{refused.value}{refused_later.value}"
 
 
-def test_a_worker_whose_key_cannot_be_sent_once_tries_again_and_does_not_show_it(caplog):
+def test_a_worker_whose_key_cannot_be_sent_once_tries_again_and_does_not_show_it(caplog, monkeypatch):
+    tick_at_once(monkeypatch)
     caplog.set_level("INFO")
     fake = FakeHub("alice", "bob")
     bad = ["", "se\ncret"]

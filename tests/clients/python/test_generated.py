@@ -17,6 +17,7 @@ generate = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(generate)
 
 
+@pytest.mark.processes
 def test_the_client_for_threads_is_that_for_asyncio():
     made = dict(generate.texts())
 

@@ -35,6 +35,7 @@ def test_another_name_is_an_attribute_error():
         a2a_hub_client.Nothing  # noqa: B018
 
 
+@pytest.mark.processes
 def test_importing_the_package_imports_no_other():
     program = "import sys; before = set(sys.modules); import a2a_hub_client; print(*(set(sys.modules) - before))"
 

@@ -11,6 +11,7 @@ import pytest
 import a2a_hub_client
 from a2a_hub_client import Answer, FakeHub, Update
 from tests.support.hub import ROOT
+from tests.support.pauses import tick_at_once
 
 pytestmark = pytest.mark.one_database
 
@@ -34,6 +35,7 @@ def hotels(monkeypatch):
 
     monkeypatch.setattr(a2a_hub_client, "Hub", hub, raising=False)
     monkeypatch.setattr(a2a_hub_client, "AsyncHub", lambda *_: fake.async_hub("planner"), raising=False)
+    tick_at_once(monkeypatch)
     ended = threading.Event()
     worker = threading.Thread(target=serve, args=[fake.hub("hotels"), ended])
     worker.start()

@@ -7,18 +7,11 @@ import threading
 import pytest
 from django.db import OperationalError
 
-from mailbox.database.bell import shared_looks
 from mailbox.inspection import lives, official_tasks, stops
 from mailbox.verbs.life import results
 from tests.support import factories
-from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture(autouse=True)
-def _no_pause(monkeypatch):
-    monkeypatch.setattr(shared_looks, "time", Clock())
 
 
 def test_a_task_that_stops_is_brought_up_to_date_with_its_result(alice, bob):

@@ -40,6 +40,7 @@ def call(rpc_id, method="tools/call", **params):
     return {"jsonrpc": "2.0", "id": rpc_id, "method": method, "params": params}
 
 
+@pytest.mark.processes
 def test_a_request_that_runs_for_more_than_a_second_after_the_end_of_stdin_is_answered(stand_in):
     def act(handler, message):
         threading.Event().wait(1.5)

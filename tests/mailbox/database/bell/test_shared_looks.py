@@ -10,14 +10,8 @@ from django.db import OperationalError
 
 from mailbox.database.bell import shared_looks, waiters
 from mailbox.database.bell.shared_looks import SharedLook
-from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.one_database
-
-
-@pytest.fixture(autouse=True)
-def _no_pause(monkeypatch):
-    monkeypatch.setattr(shared_looks, "time", Clock())
 
 
 class Looks:

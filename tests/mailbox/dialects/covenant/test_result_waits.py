@@ -13,8 +13,7 @@ from mailbox.models import Result
 from mailbox.verbs.life import results, sending
 from tests.support import factories
 from tests.support.api import Api, answered, error_of
-from tests.support.hub import wait_until
-from tests.support.pauses import act_in_pauses
+from tests.support.pauses import act_in_pauses, until
 
 pytestmark = pytest.mark.django_db
 
@@ -112,14 +111,14 @@ def test_a_result_of_another_thread_ends_a_wait(alice, bob):
     found = []
 
     def read():
-        found.append(Api(alice).get(path_of(task.uuid), wait_ms=30_000).json())
+        found.append(Api(alice).get(path_of(task.uuid), wait_ms=600_000).json())
         connection.close()
 
     reader = threading.Thread(target=read)
     reader.start()
-    wait_until(lambda: waits.live(alice.agent.pk) == 1)
+    until(lambda: waits.live(alice.agent.pk) == 1)
 
     results.post_result(bob, factories.result_envelope(task))
 
-    reader.join(30)
+    reader.join()
     assert found[0]["result"]["task_id"] == str(task.uuid)

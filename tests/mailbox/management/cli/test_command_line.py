@@ -41,6 +41,7 @@ def run(environment):
     return run
 
 
+@pytest.mark.processes
 def test_successful_commands_print_only_to_stdout(run):
     for name in ("alice", "bob"):
         added = run("agents", "add", name, "--json")
@@ -55,6 +56,7 @@ def test_successful_commands_print_only_to_stdout(run):
     assert json.loads(received.stdout)["task"]["id"] == sent.stdout.strip()
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize("command", ["recv", "drain"])
 @pytest.mark.parametrize("as_json", [True, False])
 def test_leased_tasks_and_drained_results_print_on_any_terminal(run, environment, command, as_json):
@@ -74,6 +76,7 @@ def test_leased_tasks_and_drained_results_print_on_any_terminal(run, environment
         assert "🎉" in json.dumps(json.loads(taken.stdout), ensure_ascii=False)
 
 
+@pytest.mark.processes
 def test_errors_print_only_to_stderr(run):
     refused = run("requeue", UUID, "--reason", "r", "--duplicate-risk", "idempotent")
 
@@ -82,6 +85,7 @@ def test_errors_print_only_to_stderr(run):
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.processes
 def test_the_error_for_an_unmigrated_database_says_what_to_do(run, environment, tmp_path):
     environment["DATABASE_URL"] = f"sqlite:///{tmp_path}/empty.sqlite3"
 
@@ -92,6 +96,7 @@ def test_the_error_for_an_unmigrated_database_says_what_to_do(run, environment, 
     assert "Traceback" not in refused.stderr
 
 
+@pytest.mark.processes
 def test_a_missing_hub_is_an_error_and_is_not_created(run, environment, tmp_path):
     environment |= {"DATABASE_URL": "", "A2A_VAR": str(tmp_path / "elsewhere")}
 
@@ -148,6 +153,7 @@ def test_invalid_arguments_are_rejected(words, message):
     assert message in str(refusal.value)
 
 
+@pytest.mark.processes
 def test_wrong_usage_prints_the_usage_and_exits_with_2(run):
     refused = run("status", "--state", "x")
 
