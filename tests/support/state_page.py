@@ -9,7 +9,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = "from tests.support import states; states.main()"
@@ -34,12 +34,18 @@ class Step(NamedTuple):
 
 
 def steps() -> Sequence[Step]:
-    """Return every step from every state. The verbs run on a new database, in a process of their own."""
+    """Return every step from every state."""
+    return [Step(_name(before), verb, _name(after), *rest) for before, verb, after, *rest in in_another_process()]
+
+
+def in_another_process() -> Iterable[Any]:
+    """Return what `states.steps` returns on a new database, as JSON shows it."""
     command = [sys.executable, "manage.py", "shell", "--verbosity", "0", "--command", PROGRAM]
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "A2A_VAR": folder, "DATABASE_URL": "", "PYTHONPATH": str(ROOT)}
         done = subprocess.run(command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE)
-    return [Step(_name(before), verb, _name(after), *rest) for before, verb, after, *rest in json.loads(done.stdout)]
+    found: list[Any] = json.loads(done.stdout)
+    return found
 
 
 def diagram(steps: Iterable[Step]) -> str:

@@ -15,6 +15,7 @@ from mailbox.verbs.upkeep import rollups
 from mailbox.words import tokens
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
+from tests.support.chance import MOMENT
 from tests.support.markup import squeezed
 from tests.support.signing import Signer
 
@@ -133,7 +134,7 @@ def test_an_agent_page_and_its_refresh_need_few_queries(ana, alice, bob, django_
         ana.get(BOB, headers={"HX-Request": "true"})
 
 
-@time_machine.travel("2026-06-01T12:00:30Z", tick=False)  # the charts change with the minute
+@time_machine.travel(MOMENT, tick=False)  # the charts change with the minute
 def test_an_unchanged_agent_page_is_not_sent_again(ana, alice, bob):
     factories.resolved_task(alice, bob)
     look = {"HX-Request": "true"}

@@ -18,6 +18,7 @@ from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
+from tests.support.chance import MOMENT
 from tests.support.markup import squeezed
 from tools.screenshots import hub
 
@@ -208,7 +209,7 @@ def test_the_link_to_a_table_changes_a_page_that_is_already_shown(ana):
 @pytest.mark.django_db
 @pytest.mark.parametrize("place", ["/ops/?range=24h", "/ops/agents/bob@local/?range=24h", "/ops/charts/?range=24h"])
 def test_one_more_result_among_thousands_is_sent_to_a_live_page(ana, bob, place):
-    with time_machine.travel("2026-06-01T12:00:30Z", tick=False):
+    with time_machine.travel(MOMENT, tick=False):
         minute = timezone.now().replace(second=0) - timedelta(hours=3)  # the tiles show the last hour alone
         for agent in (None, factories.row_of(bob)):
             RollUp.objects.create(agent=agent, minute=minute, ok=5_000, last_result=0)

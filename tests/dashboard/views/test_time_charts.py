@@ -14,6 +14,7 @@ from mailbox.models import AuditEvent
 from mailbox.verbs.agents import registration
 from mailbox.verbs.upkeep import depths
 from tests.support import factories
+from tests.support.chance import MOMENT
 
 pytestmark = pytest.mark.django_db
 
@@ -53,7 +54,7 @@ def test_the_charts_of_an_agent_leave_out_the_others(ana, alice, bob):
 
 def test_the_charts_of_a_quiet_hub_move_with_the_clock(ana, alice, bob):
     look, charts = {"HX-Request": "true"}, "/ops/charts/"
-    with time_machine.travel("2026-06-01T12:00:30Z", tick=False) as clock:
+    with time_machine.travel(MOMENT, tick=False) as clock:
         factories.resolved_task(alice, bob)
         version = ana.get(charts, headers=look).context["version"]
 

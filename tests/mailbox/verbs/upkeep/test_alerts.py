@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import smtplib
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 
 import pytest
 from django.core import mail
@@ -16,11 +16,11 @@ from mailbox.verbs.upkeep import alerts
 from mailbox.verbs.upkeep.alerts import AlertError, Concern
 from mailbox.words.kinds import Kind
 from tests.support import factories
+from tests.support.chance import MOMENT
 from tests.support.receiver import receiver
 
 pytestmark = pytest.mark.django_db
 
-NOON = datetime(2026, 2, 26, 12, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
 STALE = Concern(key="leases", subject="3 stale leases", text="(over 5 min)", path="/ops/leases/?state=stale")
 QUIET = Concern(key="quiet:bob@local", subject="bob@local", text="no contact for 9 min", path="/ops/agents/bob@local/")
@@ -40,10 +40,10 @@ def scheduler() -> Caller:
 
 @pytest.fixture
 def run(scheduler):
-    """Return a function that runs one pass, with these decisions, so many minutes after noon."""
+    """Return a function that runs one pass, with these decisions, so many minutes after `MOMENT`."""
 
     def run(minutes, *concerns):
-        now = NOON + minutes * MINUTE
+        now = MOMENT + minutes * MINUTE
         alerts.note(concerns, now)
         return alerts.report(scheduler, now)
 
@@ -66,7 +66,7 @@ def test_a_decision_is_reported_once_and_only_after_the_time_of_the_setting(hook
         "subject": "3 stale leases",
         "text": "(over 5 min)",
         "url": f"{settings.PUBLIC_URL}/ops/leases/?state=stale",
-        "began_at": NOON.isoformat(),
+        "began_at": MOMENT.isoformat(),
     }
     assert len(hook.calls) == 1
 
@@ -95,7 +95,7 @@ def test_a_decision_that_stays_is_reported_again_after_the_time_of_the_setting(h
     settings.A2A_ALERT_REPEAT = 60 * MINUTE
     settings.A2A_ALERT_AFTER = timedelta(0)
     run(0, STALE)
-    Alert.objects.update(reported_at=NOON)
+    Alert.objects.update(reported_at=MOMENT)
 
     assert [run(minute, STALE) for minute in (59, 60)] == [0, 1]
 
@@ -130,9 +130,9 @@ def test_a_refused_alert_is_tried_again_and_its_error_stays_until_then(hook, run
     with pytest.raises(AlertError, match="webhook: the receiver answered 503"):
         run(10, STALE)
 
-    assert alert_health.channels(NOON).word is HealthStatus.DEGRADED
+    assert alert_health.channels(MOMENT).word is HealthStatus.DEGRADED
     assert [run(minute, STALE) for minute in (11, 12)] == [0, 1]
-    assert alert_health.channels(NOON).word is HealthStatus.OK
+    assert alert_health.channels(MOMENT).word is HealthStatus.OK
     assert len(factories.journal(Kind.ALERT_SENT)) == 1
 
 
@@ -151,7 +151,7 @@ def test_a_second_pass_does_not_send_the_alert_that_the_first_is_sending(hook, r
     post = alerts._post
 
     def slow(text):
-        others.append(alerts.report(scheduler, NOON + 10 * MINUTE))
+        others.append(alerts.report(scheduler, MOMENT + 10 * MINUTE))
         post(text)
 
     monkeypatch.setattr(alerts, "_post", slow)
@@ -168,7 +168,7 @@ def test_an_alert_that_one_channel_took_is_reported(hook, run, settings, monkeyp
     run(0, STALE)
 
     assert [run(minute, STALE) for minute in (10, 12)] == [1, 0]
-    assert alert_health.channels(NOON).saw == "mail: SMTPServerDisconnected"
+    assert alert_health.channels(MOMENT).saw == "mail: SMTPServerDisconnected"
     assert factories.journal(Kind.ALERT_SENT)[0].fields["to"] == ["webhook"]
 
 
