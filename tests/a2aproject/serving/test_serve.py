@@ -194,6 +194,7 @@ def test_the_hub_has_six_processes(lasting_hub):
 
 
 @pytest.mark.one_database
+@pytest.mark.processes
 @pytest.mark.skipif("not __import__('sys').platform.startswith('linux')")
 def test_the_idle_hub_needs_little_memory(tmp_path):
     with whole_hub(tmp_path, workers=2) as hub:
@@ -205,6 +206,7 @@ def test_the_idle_hub_needs_little_memory(tmp_path):
 
 
 @pytest.mark.one_database
+@pytest.mark.processes
 def test_the_supervisor_has_no_django(lasting_hub):
     (supervisor, *_) = lasting_hub.roles().values()
 

@@ -73,6 +73,7 @@ def test_a_fence_that_never_closes_is_reported_by_its_line(almost):
     assert told.unclosed_fence == 3
 
 
+@pytest.mark.processes  # it measures CPU time
 @pytest.mark.parametrize(
     "text",
     [
