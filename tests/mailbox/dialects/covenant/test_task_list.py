@@ -34,15 +34,6 @@ def test_an_agent_lists_the_tasks_that_it_sent_or_receives_newest_first(alice, b
     assert (first["kind"], rest["next_cursor"]) == ("a2a_task_entries", None)
 
 
-def test_a_person_lists_all_tasks_newest_first(alice, bob, olga):
-    factories.grant(bob, "a2a.send.*")
-    tasks = [factories.sent_task(alice, bob), factories.sent_task(bob, alice), factories.sent_task(bob, bob)]
-
-    listed = Api(olga).get("/a2a/tasks").json()["entries"]
-
-    assert [entry["task"]["id"] for entry in listed] == [str(task.uuid) for task in reversed(tasks)]
-
-
 def test_a_list_of_tasks_costs_as_many_queries_for_many_leases_as_for_one(alice, bob):
     api = Api(bob)
     factories.leased_task(alice, bob)

@@ -150,14 +150,6 @@ def test_another_agents_task_is_not_in_this_inbox(inbox):
     assert inbox.task_count == 0
 
 
-def test_tasks_wait_for_an_agent_that_is_not_running():
-    task = submit(A2AInbox(job_id="j1", agent_name="canyon"))
-
-    later = A2AInbox(job_id="j9", agent_name="canyon")
-
-    assert later.get_pending_tasks() == [task]
-
-
 def test_an_inbox_without_pending_tasks_renders_as_empty_text(inbox):
     task = submit(inbox)
     inbox.mark_accepted(task.task_id)

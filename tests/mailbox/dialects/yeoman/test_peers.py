@@ -99,18 +99,6 @@ def test_only_the_last_seen_peers_of_an_agent_are_kept(peer, monkeypatch):
     assert set(Peer.objects.values_list("peer_id", flat=True)) == {"b", "c"}
 
 
-def test_the_list_has_pages(peer, olga):
-    for name in ("a", "b", "c"):
-        peer.send("a2a:heartbeat", fromPeerId=name)
-    operator = yeoman.Peer(olga)
-
-    first = operator.get("/a2a/peers?limit=2").json()
-    second = operator.get(f"/a2a/peers?limit=2&cursor={first['next_cursor']}").json()
-
-    assert [one["peer_id"] for one in first["peers"] + second["peers"]] == ["c", "b", "a"]
-    assert second["next_cursor"] is None
-
-
 def test_a_node_registers_itself_and_gets_its_id(peer, olga):
     node = {"nodeId": "n-1", "hostname": "edge", "arch": "arm64", "totalMemoryMb": 512, "hasGpu": False}
     body = {"url": "http://0.0.0.0:18891", "name": "edge", "capabilities": node, "mode": "edge"}
