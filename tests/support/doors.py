@@ -135,6 +135,7 @@ class HttpDoor(ABC):
     longest_ms: int = LONGEST_MS  # the longest work timeout that a send takes
     of_tasks: tuple[Request, ...] = ()
     lists: tuple[Listing, ...] = ()
+    other_lists: tuple[str, ...] = ()  # routes whose pages have a form of their own, which the dialect tests itself
     response: Any  # the last answer
     headers: Mapping[str, str] = MappingProxyType({})  # of each request, beside the key
     serves: str = ""  # matches the paths of the dialect's routes whose errors have the shape of this door
@@ -229,6 +230,7 @@ class HubDoor(HttpDoor):
         Listing("/capabilities/recent", "capabilities"),
         Listing(f"{OF_TASK}/timeline", "events"),
     )
+    other_lists = ("/a2a/tasks/{task_id}/artifacts", "/a2a/tasks/{task_id}/tree", "/a2a/status")
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         named = {"id": str(name)} if name else {}

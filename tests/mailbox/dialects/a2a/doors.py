@@ -104,6 +104,10 @@ class OfficialDoor(HttpDoor):
     send_path = f"{base.format(RECIPIENT)}/message:send"
     of_tasks = rest_of_tasks(base.format(RECIPIENT))
     lists = (Listing(f"{base.format(RECIPIENT)}/tasks", **TASKS),)
+    other_lists = tuple(
+        f"{root}/tasks/{{task_id}}/pushNotificationConfigs"
+        for root in ("/agents/{agent}/rest", "/tenants/rest/{agent}")
+    )
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:
         body = {"message": message(text, messageId="m"), "configuration": {"returnImmediately": True}}

@@ -14,13 +14,16 @@ from mailbox.gate.callers import Role
 from mailbox.models import Peer, Task
 from mailbox.verbs.life import leasing, results
 from tests.mailbox.dialects.conformance.registry import DOORS, parametrized
+from tests.mailbox.dialects.conformance.routes import ROUTES, every_route
 from tests.support import factories
+from tests.support.api import template_of
 from tests.support.doors import TASK, HttpDoor, Refused, fields_read_by
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("unlimited")]
 
 LISTING = [door for door in DOORS if issubclass(door, HttpDoor) and vars(door).get("lists")]
 doors_with_lists = parametrized(LISTING)
+CURSORS = {"cursor", "pageToken", "page_token"}
 FEW = 3  # of each kind of row
 
 
@@ -82,6 +85,16 @@ def test_every_list_is_read_to_its_end_without_gap_or_repeat(door, readers):
         assert [item for page in pages for item in page] == whole, one
         assert len(whole) >= FEW, one
         assert {len(page) for page in pages[:-1]} == {2}, one
+
+
+@every_route
+def test_every_list_with_a_cursor_is_tried(door):
+    of_routes = [one for listing in LISTING for one in listing.lists if one.name.startswith("/")]
+    tried = {template_of(one.name) for one in of_routes} | set(door.other_lists)
+    reads = [route for route in ROUTES[door] if "GET" in route.methods]
+    named = {route.template: {one["name"] for one in route.operation("GET").get("parameters", ())} for route in reads}
+
+    assert {template for template, names in named.items() if names & CURSORS} <= tried
 
 
 @doors_with_lists

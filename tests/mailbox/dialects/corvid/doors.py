@@ -20,6 +20,7 @@ class TasksSend(HttpDoor):
     longest_ms = 600_000
     wrong_key = HTTPStatus.FORBIDDEN
     lacking = HTTPStatus.NOT_FOUND
+    other_lists = ("/api/agents",)
     of_tasks = (Request("GET", f"/a2a/tasks/{TASK}"),)
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:

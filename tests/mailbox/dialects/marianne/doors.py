@@ -38,6 +38,7 @@ class InboxRoutes(HttpDoor):
         *(Request("POST", f"{OF_TASK}/{step}", {}) for step in ("accept", "complete")),
         Request("POST", f"{OF_TASK}/fail", {"reason": "r"}),
     )
+    other_lists = ("/a2a/inboxes/{agent}/export",)
     lists = (Listing(f"/a2a/inboxes/{RECIPIENT}/tasks", "tasks"), Listing("/a2a/registry", "cards"))
 
     def send(self, text: str, *, to: str = RECIPIENT, name: UUID | None = None) -> UUID:

@@ -102,6 +102,17 @@ def test_lists_page_and_filter_by_status(sender, owner):
     assert rest["next_cursor"] is None
 
 
+def test_an_export_goes_on_over_pages(sender, owner, monkeypatch):
+    monkeypatch.setattr(inbox, "MOST_IN_EXPORT", 2)
+    tasks = [submit(sender)["task_id"] for _ in range(3)]
+
+    first = owner.get(f"{INBOX}/export").json()
+    rest = owner.get(f"{INBOX}/export?cursor={first['next_cursor']}").json()
+
+    assert [*first["tasks"], *rest["tasks"]] == tasks
+    assert (len(first["tasks"]), rest.get("next_cursor")) == (2, None)
+
+
 def test_the_context_is_markdown_and_accepts_nothing(sender, owner):
     submit(sender)
 
