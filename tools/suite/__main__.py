@@ -21,7 +21,7 @@ from tools.suite.runs import DATABASES, IN_ORDER, Run, run, say, workers
 
 CHECK_SECONDS = 45.0  # CPU
 DEEP_SECONDS = 2000.0  # CPU: half an hour of two cores that wait a third of the time
-GATE = ("--gate", *IN_ORDER)
+GATE = ("--gate", "--timeout=120", *IN_ORDER)
 OF_GATE = ROOT / "var" / "test"
 OF_ALL = ROOT / "var" / "test-all"
 

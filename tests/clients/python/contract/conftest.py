@@ -55,9 +55,7 @@ class FakeWorld:
         return Hub("http://fake", key, transport=self._fake.transport)
 
 
-SERVED = pytest.param(
-    "served", marks=[pytest.mark.processes, pytest.mark.django_db(transaction=True)]
-)
+SERVED = pytest.param("served", marks=[pytest.mark.processes, pytest.mark.django_db(transaction=True)])
 IN_MEMORY = pytest.param("fake", marks=pytest.mark.one_database)
 
 
