@@ -168,7 +168,7 @@ def hears(monkeypatch):
 
 def seconds_left(the_watch):
     """Return the seconds until the next round, long after the last one."""
-    return the_watch._seconds_left(watch.time.monotonic() - 1)
+    return the_watch._seconds_left(watch.time.monotonic() - 1)  # type: ignore[attr-defined]  # a fixture replaces it
 
 
 @pytest.mark.usefixtures("hears")
