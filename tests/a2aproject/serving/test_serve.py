@@ -206,7 +206,6 @@ def test_the_idle_hub_needs_little_memory(tmp_path):
 
 
 @pytest.mark.one_database
-@pytest.mark.processes
 def test_the_supervisor_has_no_django(lasting_hub):
     (supervisor, *_) = lasting_hub.roles().values()
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import time
 from itertools import count
+from types import SimpleNamespace
 
 import pytest
 from django.db import connection
 
 from mailbox.database.bell import attendance, elsewhere, hearing, postgresql, ringing, waiters, watch
 from mailbox.database.bell.postgresql import Listener, Ringer
-from tests.support.pauses import Clock, until
+from tests.support.pauses import until
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -46,7 +48,7 @@ class EndingListener(Listener):
 @pytest.fixture
 def listening(monkeypatch, topic):
     """Return the ringer of a process that listens, and a waiter in it."""
-    monkeypatch.setattr("mailbox.database.bell.postgresql.time.sleep", Clock().sleep)
+    monkeypatch.setattr(postgresql, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
     own = Ringer()
     with waiters.waiting([topic]) as waiter:
         listener = EndingListener(own)
@@ -168,11 +170,13 @@ def test_a_foreign_notification_rings_nothing(text, topic):
 
 def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
     _, waiter = listening
-    raised = []
+    raised: list[int] = []
+    wake = waiters.wake
 
-    def fail(*_):
+    def fail(*given, **named):
+        if raised:
+            return wake(*given, **named)
         raised.append(1)
-        monkeypatch.undo()
         raise ValueError("unexpected")
 
     monkeypatch.setattr(waiters, "wake", fail)

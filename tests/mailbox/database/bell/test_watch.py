@@ -166,13 +166,14 @@ def hears(monkeypatch):
     monkeypatch.setattr(watch, "_early", watch._Early())
 
 
-def seconds_left(the_watch):
-    """Return the seconds until the next round, long after the last one."""
-    return the_watch._seconds_left(watch.time.monotonic() - 1)  # type: ignore[attr-defined]  # a fixture replaces it
+@pytest.fixture
+def seconds_left(clock):
+    """Return a function that returns the seconds until the next round, long after the last one."""
+    return lambda the_watch: the_watch._seconds_left(clock.now - 1)
 
 
 @pytest.mark.usefixtures("hears")
-def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, monkeypatch):
+def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, monkeypatch, seconds_left):
     the_watch = Watch()
     factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 3_000)
     assert seconds_left(the_watch) == pytest.approx(watch.EVERY - 1, abs=0.1)
@@ -193,7 +194,7 @@ def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, mon
 
 @pytest.mark.usefixtures("hears")
 def test_only_those_who_wait_for_a_sender_or_a_task_need_the_next_due_task(
-    alice, bob, wait_for, django_assert_num_queries
+    alice, bob, wait_for, django_assert_num_queries, seconds_left
 ):
     task, the_watch = factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 2_000), Watch()
     wait_for(topics.agent(bob.agent.pk), topics.sender(None))
@@ -206,7 +207,9 @@ def test_only_those_who_wait_for_a_sender_or_a_task_need_the_next_due_task(
 
 
 @pytest.mark.usefixtures("hears")
-def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one(alice, bob, wait_for, clock):
+def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one(
+    alice, bob, wait_for, clock, seconds_left
+):
     the_watch = Watch()
     wait_for(topics.sender(alice.agent.pk))
     factories.sent_task(alice, bob)
