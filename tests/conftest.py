@@ -179,4 +179,5 @@ def _no_outage_is_remembered() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(outages, "_memory", outages._Memory())
         patch.setattr(outages, "LOCKED_AFTER", math.inf)
+        patch.setattr(outages, "LOCK_WAIT", 0.0)
         yield

@@ -44,6 +44,7 @@ def test_an_audit_passes_only_if_every_package_was_looked_up(audit, packages, st
     assert ("NOT CHECKED" in capsys.readouterr().out) == (UNKNOWN in packages or not packages)
 
 
+@pytest.mark.processes
 @pytest.mark.parametrize(("answer", "status"), [(json.dumps({"dependencies": [SOUND]}), 0), ("", 3), ("no data", 3)])
 def test_an_audit_without_data_says_so(audit, tmp_path, monkeypatch, capsys, answer, status):
     program = tmp_path / "pip-audit"

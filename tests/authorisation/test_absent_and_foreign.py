@@ -133,6 +133,7 @@ def strangers(hub: World) -> Iterator[Principal]:
     yield Principal("token of another agent's route", "live", prefix=own_route)
 
 
+@pytest.mark.deep
 @time_machine.travel("2035-01-01T00:00:00Z", tick=False)
 def test_absent_and_foreign_ids_get_the_same_answer_byte_for_byte() -> None:
     hub = World()

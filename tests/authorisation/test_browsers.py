@@ -35,6 +35,8 @@ def browser(name: str) -> Client:
     return client
 
 
+@pytest.mark.processes
+@pytest.mark.deep
 def test_every_answer_forbids_sniffing_framing_and_referrers_to_others():
     hub, served = World(), routes.served()
     person("root", Role.ADMIN)

@@ -31,13 +31,23 @@ class ChanceError(BaseException):
 
 
 class Guard:
-    """Refuses what depends on chance while a test runs. ``faults`` are those of the test, without repetition."""
+    """Refuses what depends on chance while a test runs. ``faults`` are those of the test, without repetition.
+
+    ``others`` are the threads that ran before the test began, such as that of the bell. They may do what they like.
+    """
 
     def __init__(self) -> None:
         self.is_on = False
         self.faults: list[str] = []
+        self.others: set[threading.Thread] = set()
+
+    def begin(self) -> None:
+        self.faults, self.is_on = [], True
+        self.others = {*threading.enumerate()} - {threading.main_thread()}
 
     def refuse(self, fault: str) -> None:
+        if threading.current_thread() in self.others:
+            return
         if fault not in self.faults:
             self.faults.append(fault)
         raise ChanceError(f"The test {fault}. Mark it `processes`, or wait for an event and set the clock.")
@@ -95,15 +105,23 @@ def install() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    guard.faults = []
     if item.get_closest_marker("processes"):
         return (yield)
-    guard.is_on = True
+    guard.begin()
     try:
         with time_machine.travel(MOMENT):
             return (yield)
     finally:
         guard.is_on = False
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
+    """Permit all at the end of a module, where fixtures of several tests end, too."""
+    if nextitem is not None and nextitem.parent is item.parent:
+        return (yield)
+    with permitted():
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -124,7 +124,7 @@ class ScopeScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no t
 def _is_shared(folder: PurePosixPath) -> bool:
     """Whether the folder's conftest has fixtures that are made once a run. All processes have those of `tests`."""
     conftest = ROOT / folder / "conftest.py"
-    return len(folder.parts) > 1 and conftest.is_file() and 'scope="session"' in conftest.read_text()
+    return len(folder.parts) > 1 and conftest.is_file() and '(scope="session")' in conftest.read_text()
 
 
 def scope_of(nodeid: str) -> str:

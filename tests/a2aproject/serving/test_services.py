@@ -89,6 +89,7 @@ def test_port_0_changes_no_public_url_that_an_operator_has_set(supervised, chose
     assert settings.PUBLIC_URL == "https://hub.example.org"
 
 
+@pytest.mark.processes
 def test_port_0_on_an_address_of_another_machine_is_refused(supervised, chosen_port, settings):
     settings.BIND_HOST = "192.0.2.1"
 
@@ -120,6 +121,7 @@ def test_a_port_that_becomes_free_in_time_is_used(supervised, settings, monkeypa
     assert supervised == ["web server", "task cluster", "carrier"]
 
 
+@pytest.mark.processes
 def test_a_port_that_stays_in_use_is_refused_with_advice(supervised, settings, monkeypatch):
     monkeypatch.setattr(ports, "PATIENCE", 0.3)
     with socket.socket() as taken:

@@ -178,6 +178,7 @@ def test_a_caller_without_credentials_at_an_open_agent_is_a_stranger(spans, bob,
     ] * 2
 
 
+@pytest.mark.deep
 def test_no_route_knows_a_caller_without_credentials(spans, bob):
     openness.open_to_anyone(Caller.command_line(), bob.agent)
     headers = {"traceparent": UNSAMPLED, "A2A-Version": "1.0"}

@@ -74,12 +74,14 @@ def test_an_empty_hub_prints_commands_that_run(ada):
     assert set(FIRST_RUN) <= set(printed)
 
 
+@pytest.mark.deep
 def test_a_calm_hub_prints_commands_that_run(ada):
     hub.calm()
 
     assert {words.split()[0] for words in printed_on(ada)} == {"a2a", "manage.py", "curl"}
 
 
+@pytest.mark.deep
 def test_a_hub_on_fire_prints_commands_that_run(ada, alice, bob, olga):
     hub.on_fire()
     planned(olga, leased(alice, bob, safe=1, unsafe=1))

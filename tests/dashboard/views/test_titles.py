@@ -18,6 +18,7 @@ def title_of(text):
     return title
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("environment", ["", "staging"])
 def test_the_title_of_every_page_is_one_line(sign_in, client, settings, environment):
     settings.A2A_HUB_NAME, settings.A2A_ENVIRONMENT = "Hub of Ana", environment

@@ -91,6 +91,7 @@ def test_the_document_speaks_to_its_users():
     assert [text for text in texts if to_authors.search(text)] == []
 
 
+@pytest.mark.deep
 def test_the_document_is_made_without_a_warning(capsys):
     call_command("spectacular", fail_on_warn=True, validate=True, stdout=StringIO())
 

@@ -143,6 +143,7 @@ def changed(request: SignedRequest, draw: random.Random) -> tuple[str, SignedReq
             return name, other
 
 
+@pytest.mark.deep
 def test_no_changed_request_is_accepted_and_no_replay(alice, bob, settings):
     settings.A2A_AGENT_REQUESTS_PER_S = settings.A2A_ADDRESS_REQUESTS_PER_S = 0
     rates.forget()

@@ -46,6 +46,7 @@ def indexes(table: str) -> set[str]:
         return set(connection.introspection.get_constraints(cursor, table))
 
 
+@pytest.mark.deep
 def test_a_callback_of_the_version_before_keeps_its_target(alice, bob):
     task = factories.leased_task(alice, bob, callback_url=URL).task
     with migrating():
@@ -81,6 +82,7 @@ def test_the_version_before_makes_no_attempt_at_an_event_and_deletes_its_webhook
     assert PushDelivery.objects.finished().get().config is None
 
 
+@pytest.mark.deep
 def test_undone_migrations_leave_the_callbacks_alone(alice, bob):
     factories.leased_task(alice, bob, callback_url=URL)
     task = leased(alice, bob).task

@@ -16,6 +16,7 @@ from tools.fuzz.watch import Count, limited, tried
 FEW = 4000  # of a million
 
 
+@pytest.mark.deep
 @pytest.mark.one_database
 @pytest.mark.django_db
 def test_no_parser_ends_with_an_undocumented_error():

@@ -44,6 +44,7 @@ def test_every_tool_has_an_example():
     assert ARGUMENTS.keys() == TOOLS.keys()
 
 
+@pytest.mark.deep
 @pytest.mark.one_database
 @pytest.mark.django_db(transaction=True)
 def test_every_answer_of_the_door_has_the_form_of_the_protocol(sender):

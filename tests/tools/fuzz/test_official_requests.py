@@ -38,6 +38,7 @@ def sender(settings):
     return OfficialSender(call=call, seed=1, ids=[task["id"] for task in known])
 
 
+@pytest.mark.deep
 @pytest.mark.one_database
 @pytest.mark.django_db(transaction=True)
 def test_every_answer_of_the_official_routes_has_the_form_of_its_binding(sender):

@@ -37,6 +37,7 @@ def begun():
     own.end()
 
 
+@pytest.mark.processes
 def test_what_a_stopped_handler_returns_within_its_grace_counts(begun):
     running = threading.Semaphore(0)
 

@@ -37,6 +37,7 @@ def fake():
     return FakeHub("alice", "bob")
 
 
+@pytest.mark.processes
 def test_an_error_of_the_leasing_fails_the_run_and_lets_jobs_finish(fake, monkeypatch, caplog):
     receive, calls = BatchingClient.receive, []
 

@@ -40,6 +40,7 @@ def test_a_stop_before_the_run_ends_it_at_once_and_no_later_run(fake, caplog):
         assert sent.result(timeout=PATIENCE).text == "done"
 
 
+@pytest.mark.processes
 def test_a_stop_before_the_run_of_a_client_for_asyncio_ends_it_at_once_and_no_later_run(fake):
     async def main():
         async with fake.async_hub("alice") as alice, fake.async_hub("bob") as bob:
@@ -59,6 +60,7 @@ def test_a_stop_before_the_run_of_a_client_for_asyncio_ends_it_at_once_and_no_la
     assert asyncio.run(main()).text == "done"
 
 
+@pytest.mark.processes
 def test_a_stop_after_a_run_is_forgotten(fake):
     with fake.hub("alice") as alice, fake.hub("bob") as bob:
         bob.worker()(lambda task: "done")
@@ -72,6 +74,7 @@ def test_a_stop_after_a_run_is_forgotten(fake):
         assert sent.result(timeout=0).text == "done"
 
 
+@pytest.mark.processes
 def test_a_stop_after_a_run_of_a_client_for_asyncio_is_forgotten(fake):
     async def main():
         async with fake.async_hub("alice") as alice, fake.async_hub("bob") as bob:

@@ -104,6 +104,7 @@ def test_every_part_has_an_example() -> None:
     assert without == []
 
 
+@pytest.mark.deep
 def test_every_example_is_of_its_shape() -> None:
     wrong = [
         f"{component}.{name}: {problem}"
