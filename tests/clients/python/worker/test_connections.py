@@ -115,6 +115,7 @@ def worker_of(hub):
     return Worker(hub, "bob", work, say=lambda _: None)
 
 
+@pytest.mark.processes
 def test_an_empty_answer_keeps_the_attempt_id():
     hub = ScriptedHub([], RefusedError("closed"))
 
@@ -124,6 +125,7 @@ def test_an_empty_answer_keeps_the_attempt_id():
     assert first == second
 
 
+@pytest.mark.processes
 def test_a_spent_attempt_id_is_replaced():
     hub = ScriptedHub(AttemptSpentError("spent"), RefusedError("closed"))
 
@@ -133,6 +135,7 @@ def test_a_spent_attempt_id_is_replaced():
     assert first != second
 
 
+@pytest.mark.processes
 def test_a_stopped_worker_outwaits_the_poll_whose_answer_was_lost(monkeypatch):
     def stop_in_trouble(line):
         if line.startswith("Cannot lease"):

@@ -14,7 +14,8 @@ from a2a_hub_client.retry import Retry
 from a2a_hub_client.worker.batches import BatchingClient
 from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
-from tests.support.hub import PATIENCE, wait_until
+from tests.support.hub import PATIENCE
+from tests.support.pauses import tick_at_once, until
 
 pytestmark = pytest.mark.one_database
 
@@ -33,7 +34,8 @@ REQUESTS = {
 
 
 @pytest.fixture
-def fake():
+def fake(monkeypatch):
+    tick_at_once(monkeypatch)
     return FakeHub("alice", "bob")
 
 
@@ -53,7 +55,7 @@ def test_an_error_of_the_leasing_fails_the_run_and_lets_jobs_finish(fake, monkey
 
         @bob.worker(concurrency=2, grace=PATIENCE)
         def handle(task):
-            wait_until(lambda: bob._running._worker._stopping.is_set())
+            until(lambda: bob._running._worker._stopping.is_set())
             return "done"
 
         with pytest.raises(WorkerFailedError, match="ZeroDivisionError: no tasks left"):

@@ -10,12 +10,14 @@ import pytest
 
 from a2a_hub_client import FakeHub
 from tests.support.hub import PATIENCE
+from tests.support.pauses import tick_at_once
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 
 @pytest.fixture
-def fake():
+def fake(monkeypatch):
+    tick_at_once(monkeypatch)
     return FakeHub("alice", "bob")
 
 
@@ -54,6 +56,7 @@ def test_a_coroutine_handles_tasks_of_a_client_for_asyncio(fake):
     assert asyncio.run(main()).values == [{"text": "paint"}]
 
 
+@pytest.mark.processes
 def test_a_crashed_worker_s_lease_is_resumed_and_a_live_one_is_not(fake):
     with fake.hub("alice") as alice, fake.hub("bob") as bob:
         dead, live = (alice.send("bob", text) for text in ("dead", "live"))

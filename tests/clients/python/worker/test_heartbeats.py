@@ -16,7 +16,8 @@ from a2a_hub_client.worker.batches import BatchingClient
 from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
 from a2a_hub_client.worker.speech import Speech
 from a2a_hub_client.worker.updates import Updates
-from tests.support.hub import PATIENCE, wait_until
+from tests.support.hub import PATIENCE
+from tests.support.pauses import until
 
 pytestmark = pytest.mark.one_database
 
@@ -98,17 +99,17 @@ def test_a_result_that_the_hub_does_not_take_yet_keeps_its_lease_alive():
 
         worker = threading.Thread(target=run)
         worker.start()
-        assert done.wait(PATIENCE)
+        assert done.wait()
         seen = set[datetime]()
 
         def is_seen_again():
             seen.update(held.last_seen_at for held in bob.leases())
             return len(seen) > 4
 
-        wait_until(is_seen_again)
+        until(is_seen_again)
         for _ in range(2):
             bob.stop()
-        worker.join(PATIENCE)
+        worker.join()
 
     assert not worker.is_alive()
 
@@ -124,8 +125,8 @@ def test_a_result_that_waits_for_its_batch_calls_back_meanwhile(monkeypatch):
         calls = []
         posting = threading.Thread(target=hub.answer, args=(leased, TaskResult(text="done"), lambda: calls.append(1)))
         posting.start()
-        wait_until(lambda: len(calls) > 2)
+        until(lambda: len(calls) > 2)
         hub.post_pending()
-        posting.join(PATIENCE)
+        posting.join()
 
         assert sent.result(timeout=PATIENCE).text == "done"

@@ -12,12 +12,14 @@ from a2a_hub_client import FakeHub
 from a2a_hub_client.worker.running import signals_stop
 from a2a_hub_client.worker.stop_signals import StopSignals
 from tests.support.hub import PATIENCE
+from tests.support.pauses import tick_at_once
 
 pytestmark = pytest.mark.one_database
 
 
 @pytest.fixture
-def fake():
+def fake(monkeypatch):
+    tick_at_once(monkeypatch)
     return FakeHub("alice", "bob")
 
 
@@ -31,7 +33,7 @@ def test_a_stop_before_the_run_ends_it_at_once_and_no_later_run(fake, caplog):
         bob.stop()
         worker = threading.Thread(target=bob.run)
         worker.start()
-        worker.join(PATIENCE)
+        worker.join()
 
         assert not worker.is_alive()
         assert sent.entry().attempt == 0
