@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import pytest
@@ -18,9 +19,10 @@ from mailbox.words.times import LONGEST_WAIT_MS
 from tests.deploy import proxies
 from tests.deploy.backend import Backend
 from tests.deploy.proxies import PROXIES
-from tests.support.hub import PATIENCE, free_port, served
+from tests.support.hub import PATIENCE, served
+from tests.support.ports import lasting_port
 
-pytestmark = [pytest.mark.one_database, pytest.mark.processes, pytest.mark.slow]
+pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 CLAIMED = "203.0.113.9"  # the address that a client claims to have
 STREAM = {"message": {"messageId": "m1", "role": "ROLE_USER", "parts": [{"text": "Count the lines"}]}}
@@ -63,10 +65,10 @@ class Site:
 def site(request: Any, tmp_path_factory: Any) -> Iterator[Site]:
     if shutil.which(request.param) is None:
         pytest.skip(f"there is no {request.param} on this machine")
-    folder, hub_port, port = tmp_path_factory.mktemp(request.param), free_port(), free_port()
+    folder, port = tmp_path_factory.mktemp(request.param), lasting_port()
     with (
-        served(folder / "var", port=hub_port, PUBLIC_URL=f"https://localhost:{port}") as hub,
-        PROXIES[request.param](folder, port, hub_port) as proxy,
+        served(folder / "var", migrates=True, PUBLIC_URL=f"https://localhost:{port}") as hub,
+        PROXIES[request.param](folder, port, urlsplit(hub.url).port or 0) as proxy,
     ):
         yield Site(proxy, hub)
 
@@ -128,7 +130,7 @@ def test_no_header_name_with_an_underscore_reaches_the_hub(program, tmp_path):
     """The hub reads `X_Client_Cert` as `X-Client-Cert`. The proxy sets only the second one, if it sets any."""
     if shutil.which(program) is None:
         pytest.skip(f"there is no {program} on this machine")
-    with Backend() as backend, PROXIES[program](tmp_path, free_port(), backend.port) as proxy:
+    with Backend() as backend, PROXIES[program](tmp_path, lasting_port(), backend.port) as proxy:
         names = {"X_Client_Cert": "a", "X_Forwarded_For": "b", "x_real_ip": "c", "X-Seen": "d"}
         with httpx.Client(verify=proxy.trust, timeout=PATIENCE) as client:
             client.get(f"{proxy.url}/healthz", headers=names).raise_for_status()
@@ -137,8 +139,9 @@ def test_no_header_name_with_an_underscore_reaches_the_hub(program, tmp_path):
     assert [name for name in backend.seen if "_" in name] == []
 
 
+@pytest.mark.processes
 def test_the_hub_would_believe_the_claim_without_the_proxy(tmp_path):
-    with served(tmp_path, "--only", "web", PUBLIC_URL="https://localhost:1") as hub:
+    with served(tmp_path, migrates=True, PUBLIC_URL="https://localhost:1") as hub:
         operator, _ = re.findall(r"API key +(a2a_\w+)", hub.first_run)
         headers = {"X-API-Key": operator, "X-Forwarded-For": CLAIMED, "X-Forwarded-Proto": "https"}
         grant = {"subject": "first@local", "action": "a2a.send.first@local"}

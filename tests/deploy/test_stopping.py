@@ -16,7 +16,7 @@ from a2a_hub_client.errors import UnavailableError
 from tests.support.hub import PATIENCE, served, wait_until
 from tests.support.own_client import client_of
 
-pytestmark = [pytest.mark.one_database, pytest.mark.processes, pytest.mark.slow]
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 ENOUGH = 20  # acknowledged tasks before the stop
 SENDERS = 4
@@ -36,7 +36,7 @@ def sending(url: str, key: str, acknowledged: list[UUID]) -> threading.Thread:
 
 def test_a_signal_to_the_whole_group_loses_no_acknowledged_task(tmp_path):
     acknowledged: list[UUID] = []
-    with served(tmp_path, workers=2) as hub:
+    with served(tmp_path, services="all", migrates=True, workers=2) as hub:
         operator, key = re.findall(r"API key +(a2a_\w+)", hub.first_run)
         with client_of(hub.url, operator) as granting:
             granting.grant("first@local", "a2a.send.first@local")

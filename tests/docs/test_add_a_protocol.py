@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hub import PATIENCE, ROOT
 
-pytestmark = [pytest.mark.one_database, pytest.mark.processes, pytest.mark.slow]
+pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 PAGE = (ROOT / "docs" / "contribute" / "add-a-protocol.md").read_text()
 COPIED = ("a2aproject", "agentcards", "dashboard", "mailbox", "templates", "tests", "pyproject.toml", "manage.py")

@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.hub import PATIENCE, served
 
-pytestmark = [pytest.mark.slow, pytest.mark.one_database, pytest.mark.processes]
+pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
 CARDS = ("/.well-known/agent-card.json", "/.well-known/agents/first", "/agents/first/.well-known/agent-card.json")
 BELOW = ("", "/agents", "/tasks", "/a2a/tasks/send")  # a card also names addresses that only have routes below
@@ -22,7 +22,7 @@ ABSENT = {404, 405}
 def hub(tmp_path_factory: pytest.TempPathFactory) -> Iterator[httpx.Client]:
     """Start a hub for the first time; return a client with the key of its first agent."""
     var = tmp_path_factory.mktemp("fresh") / "var"
-    with served(var) as running:
+    with served(var, migrates=True) as running:
         _, key = re.findall(r"API key +(\S+)", (var / "first-run.txt").read_text())
         headers = {"Authorization": f"Bearer {key}"}
         with httpx.Client(base_url=running.url, headers=headers, timeout=PATIENCE) as client:

@@ -12,7 +12,7 @@ from a2a_hub_client.cli.lazy import COMMANDS
 from tests.support import factories
 from tests.support.terminals import MAIN
 
-pytestmark = [pytest.mark.one_database, pytest.mark.processes, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.one_database, pytest.mark.django_db(transaction=True)]
 
 LOADED = f"""
 import sys

@@ -20,7 +20,7 @@ from tests.support.databases import url_of_the_tests_database
 from tests.support.hub import PATIENCE, ROOT, wait_until
 from tests.support.workers import Desk
 
-pytestmark = [pytest.mark.processes, pytest.mark.slow, pytest.mark.django_db(transaction=True)]
+pytestmark = [pytest.mark.processes, pytest.mark.django_db(transaction=True)]
 
 LINES = 60
 Start = Callable[..., subprocess.Popen[str]]
