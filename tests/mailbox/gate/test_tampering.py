@@ -6,10 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from django.db import connections, transaction
 
+from mailbox.database import settled
 from mailbox.gate import verification
 from mailbox.models import AuditEvent, Seal
 from mailbox.verbs.upkeep import sealing
 from tests.support import tampering
+from tests.support.pauses import Clock
 from tests.support.tampering import TAMPERINGS, triggers_off
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -21,6 +23,7 @@ WRITERS = 4
 def sealed_journal(monkeypatch):
     """Return the seals of a journal of 16 blocks with gaps, which several writers wrote while it was sealed."""
     monkeypatch.setattr(sealing, "BLOCK", 20)
+    monkeypatch.setattr(settled, "time", Clock())
 
     with ThreadPoolExecutor(WRITERS) as pool:
         writers = [pool.submit(_write, number) for number in range(WRITERS)]

@@ -10,7 +10,7 @@ from django.db import connection
 from psycopg_pool import ConnectionPool
 
 from tests.support.databases import url_of_the_tests_database
-from tests.support.hub import wait_until
+from tests.support.pauses import until
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL has a pool"),
@@ -65,7 +65,7 @@ def test_a_connection_that_the_server_ended_is_replaced_before_anyone_uses_it(po
     first = backend(pool)
     with psycopg.connect(url_of_the_tests_database(), autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s)", [first])
-        wait_until(lambda: not other.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [first]).fetchone())
+        until(lambda: not other.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [first]).fetchone())
 
     assert backend(pool) != first
 
@@ -78,6 +78,6 @@ def test_a_late_notice_of_the_server_costs_one_question_and_no_connection(pool, 
     with psycopg.connect(url_of_the_tests_database(), autocommit=True) as other:
         other.execute("NOTIFY something")
 
-    wait_until(lambda: select.select([one.fileno()], [], [], 0)[0])
+    until(lambda: select.select([one.fileno()], [], [], 0)[0])
     assert backend(pool) == first
     assert len(checked) == 1

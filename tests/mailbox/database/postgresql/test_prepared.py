@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 
 from mailbox.database import prepared
 from tests.support.databases import url_of_the_tests_database
-from tests.support.hub import wait_until
+from tests.support.pauses import until
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="only PostgreSQL prepares statements"),
@@ -114,7 +114,7 @@ def test_a_connection_that_the_server_ended_is_an_operational_error_and_unusable
     with psycopg.connect(url_of_the_tests_database(), autocommit=True) as other:
         other.execute("SELECT pg_terminate_backend(%s)", [backend])
 
-        wait_until(lambda: not other.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [backend]).fetchone())
+        until(lambda: not other.execute("SELECT 1 FROM pg_stat_activity WHERE pid = %s", [backend]).fetchone())
 
     with pytest.raises(OperationalError):
         prepared.row("SELECT 1", {})

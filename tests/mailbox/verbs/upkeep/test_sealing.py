@@ -17,6 +17,7 @@ from mailbox.models import AuditEvent, Seal
 from mailbox.verbs.upkeep import sealing
 from mailbox.words import sealed
 from tests.support import pages, races, tampering
+from tests.support.pauses import Clock
 from tests.support.receiver import receiver
 from tests.support.tampering import old_rows
 
@@ -116,7 +117,7 @@ def test_of_two_passes_at_once_one_seals_each_block(monkeypatch):
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite commits ids in their order")
 def test_no_row_is_sealed_while_a_smaller_id_may_still_be_committed(monkeypatch):
-    monkeypatch.setattr(settled, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(settled, "time", Clock())
     inserted, end = threading.Event(), threading.Event()
 
     def slow():
@@ -147,7 +148,7 @@ def test_no_row_is_sealed_while_a_smaller_id_may_still_be_committed(monkeypatch)
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite draws no id without the write lock")
 def test_an_id_that_was_drawn_without_a_transaction_number_holds_up_the_sealing(monkeypatch):
     """A transaction draws its id, and only then gets a number: no snapshot shows it in between."""
-    monkeypatch.setattr(settled, "LONGEST_WAIT", 0.1)
+    monkeypatch.setattr(settled, "time", Clock())
     drawn, end = threading.Event(), threading.Event()
 
     def slow():
@@ -176,7 +177,8 @@ def test_an_id_that_was_drawn_without_a_transaction_number_holds_up_the_sealing(
 
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite gives the next id after the largest")
-def test_a_row_beyond_the_drawn_ids_is_not_sealed():
+def test_a_row_beyond_the_drawn_ids_is_not_sealed(monkeypatch):
+    monkeypatch.setattr(settled, "time", Clock())
     rows = old_rows(2)
     old_rows(1, pk=rows[-1].pk + 10**12)
 
