@@ -33,7 +33,15 @@ WITH_SQL = (
     "tests/mailbox/models/",
     "tests/mailbox/verbs/",
 )
-WITH_PROCESSES = {"browse", "chromium", "live_server", "migrated_database", "served_hub"}  # fixtures
+WITH_PROCESSES = {
+    "browse",
+    "chromium",
+    "launched",
+    "live_server",
+    "migrated_database",
+    "served_hub",
+    "site",
+}  # fixtures
 WITH_A_DATABASE = {"db", "django_db_setup", "live_server", "migrated_database", "transactional_db"}  # fixtures
 MOST_CASES = 10
 KEPT_CASES = 5
