@@ -199,6 +199,7 @@ def test_invariant_4_the_task_store_is_capped(alice, bob, settings):
     assert dropped == dict.fromkeys(oldest, "cap")
 
 
+@pytest.mark.deep
 def test_invariant_4_the_oldest_hundred_are_pruned_per_cycle(alice, bob, settings):
     settings.A2A_INBOUND_RATE_LIMIT_PER_MIN = 1000
     settings.A2A_TASKS_SEND_CAP = 1000
