@@ -94,7 +94,7 @@ def _fingerprint() -> str:
 
 @contextlib.contextmanager
 def _locked() -> Iterator[None]:
-    TEMPLATES.mkdir(parents=True, exist_ok=True)
+    TEMPLATES.mkdir(mode=0o700, parents=True, exist_ok=True)
     with (TEMPLATES / "template.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -71,7 +71,7 @@ def deep(base: str = "") -> int:
 
 def _listed(tests: Sequence[str], folder: Path) -> str:
     """Return the argument of pytest for a long list of tests."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     file = folder / "chosen"
     file.write_text("\n".join(tests))
     return f"@{file}"
@@ -79,7 +79,7 @@ def _listed(tests: Sequence[str], folder: Path) -> str:
 
 def everything(*databases: str) -> int:
     began = time.monotonic()
-    OF_ALL.mkdir(parents=True, exist_ok=True)
+    OF_ALL.mkdir(mode=0o700, parents=True, exist_ok=True)
     runs = [_with_second_try(database, [], []) for database in databases or DATABASES]
     (OF_ALL / "report.md").write_text(report.page(runs))
     say(report.page(runs))

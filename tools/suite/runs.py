@@ -52,7 +52,7 @@ def say(text: str) -> None:
 @contextmanager
 def environment_of(database: str, folder: Path) -> Iterator[dict[str, str]]:
     """Yield the environment for tests on a database; PostgreSQL runs until the block ends."""
-    folder.mkdir(parents=True, exist_ok=True)
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     usual |= {"A2A_VAR": str(folder), "DATABASE_URL": ""}
     if database == "sqlite":
