@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import record
 from tools.suite import __main__ as suite
-from tools.suite import runs
+from tools.suite import runs, touched
 from tools.suite.runs import Run
 
 pytestmark = pytest.mark.one_database
@@ -78,7 +79,7 @@ def test_the_gate_runs_on_both_databases_and_ends_at_the_first_that_fails(monkey
 
 def test_the_record_is_renewed_only_by_good_runs_on_both_databases(monkeypatch, tmp_path):
     written = []
-    monkeypatch.setattr(suite.record, "write", lambda *given: written.append(given))
+    monkeypatch.setattr(record, "write", lambda *given: written.append(given))
     monkeypatch.setattr(suite, "OF_ALL", tmp_path)
     monkeypatch.setattr(suite, "run", lambda database, *_, **__: Run(database, 0, 1.0))
 
@@ -90,7 +91,7 @@ def test_the_record_is_renewed_only_by_good_runs_on_both_databases(monkeypatch, 
 
 
 def test_a_check_without_a_touched_test_runs_nothing(monkeypatch):
-    monkeypatch.setattr(suite.touched, "changed_since", lambda _: {"LICENSE"})
+    monkeypatch.setattr(touched, "changed_since", lambda _: {"LICENSE"})
     monkeypatch.setattr(suite, "run", lambda *_, **__: pytest.fail("it ran"))
 
     assert suite.check("main") == 0

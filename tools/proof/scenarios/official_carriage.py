@@ -27,6 +27,7 @@ NAME = "tasks carried to another hub by the official protocol"
 TASKS = 60
 ROUNDS = 2
 POSTED = "a2a_result_posted"
+TWICE = "submitted_twice"  # the name of a violation
 
 
 def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
@@ -37,7 +38,8 @@ def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
 def carried(database: str, folder: Path, seed: int, *changes: edits.Edit, tasks: int, rounds: int) -> Part:
     """Send tasks to an agent of the near hub, whose card is at the far hub, and kill both hubs meanwhile.
 
-    The operator repairs nothing. ``changes`` are edits of the near hub.
+    The operator repairs nothing. ``changes`` are edits of the near hub, which may then submit a task again for ever. So
+    its run ends with the first task that was submitted twice.
     """
     began, rng = time.monotonic(), random.Random(seed)
     part = Part(name=NAME, database=database, seed=seed)
@@ -48,13 +50,23 @@ def carried(database: str, folder: Path, seed: int, *changes: edits.Edit, tasks:
                 part.strikes += two_hubs.strikes(near, far, rng, [])
                 part.strikes.append(two_hubs.killed("web worker", near, rng))
             wait_until_sent()
-            for stage in (near, far):
-                with two_hubs.operator_of(stage) as operator:
-                    two_hubs.drain(operator, requeues=False)
+            if changes:
+                _wait_until_submitted_twice(task_ids, near, far)
+            else:
+                for stage in (near, far):
+                    with two_hubs.operator_of(stage) as operator:
+                        two_hubs.drain(operator, requeues=False)
         part.violations = [*broken(task_ids, rows.of_stage(near), rows.of_stage(far))]
     part.operations.update({"send": tasks, "drain": tasks})
     part.tries, part.seconds = part.operations.total() + len(cast.troubles), time.monotonic() - began
     return part
+
+
+def _wait_until_submitted_twice(task_ids: Sequence[str], near: Stage, far: Stage) -> None:
+    give_up_at = time.monotonic() + two_hubs.DRAINED_WITHIN
+    while not any(one.name == TWICE for one in broken(task_ids, rows.of_stage(near), rows.of_stage(far))):
+        assert time.monotonic() < give_up_at, "no task was submitted twice"
+        time.sleep(0.5)
 
 
 def broken(task_ids: Sequence[str], near: Rows, far: Rows) -> Iterator[Violation]:
@@ -68,7 +80,7 @@ def broken(task_ids: Sequence[str], near: Rows, far: Rows) -> Iterator[Violation
     made, said = _texts(near.artifacts), _texts(near.messages)
     for task_id in task_ids:
         if submitted[task_id] > 1:
-            yield Violation("submitted_twice", task_id, f"{submitted[task_id]} tasks of the far hub")
+            yield Violation(TWICE, task_id, f"{submitted[task_id]} tasks of the far hub")
         if ends[task_id] > 1:
             yield Violation("ended_twice", task_id, f"{ends[task_id]} results")
         if (result := results.get(task_id)) is None:
