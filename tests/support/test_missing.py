@@ -50,7 +50,8 @@ def test_a_run_that_lacks_a_program_is_one_failed_test_under_ci(kettle, items, m
         missing.pytest_runtest_setup(only)
 
 
-def test_a_parameter_has_needs_of_its_own(kettle):
+def test_a_parameter_has_needs_of_its_own(kettle, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
     of_cups = SimpleNamespace(params={"cup": SimpleNamespace(needs=("kettle",)), "size": 3})
     cups: list[Any] = [SimpleNamespace(callspec=of_cups, add_marker=lambda mark: marks.append(mark.args))]
     marks: list[Any] = []
