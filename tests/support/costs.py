@@ -22,7 +22,7 @@ import pytest
 from tests.support import record
 
 MOST_SECONDS = 1.0
-MARGIN = 1.5  # CPU seconds of one test differ from run to run
+MARGIN = 4.0  # the first test of a process also loads modules, and a busy neighbour of the core doubles CPU seconds
 DEAREST = 10
 PRODUCT = ("a2aproject/", "agentcards/", "clients/", "dashboard/", "mailbox/")
 TICKS = os.sysconf("SC_CLK_TCK")
