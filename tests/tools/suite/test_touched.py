@@ -10,6 +10,7 @@ from tools.suite.touched import DEEP, READ_BY
 pytestmark = pytest.mark.one_database
 
 TASK = "mailbox/models/task.py"
+IS_THERE = touched.is_there
 COSTS = {
     "tests/a/test_a.py::test_dear": Cost(1, 1, 0.0, 5.0, 0.0),
     "tests/a/test_a.py::test_cheap": Cost(1, 1, 0.0, 1.0, 0.0),
@@ -22,6 +23,7 @@ COSTS = {
 @pytest.fixture(autouse=True)
 def _recorded(monkeypatch):
     monkeypatch.setattr(record, "costs", lambda database: COSTS if database == "sqlite" else {})
+    monkeypatch.setattr(touched, "is_there", lambda _: True)
     monkeypatch.setattr(record, "ran", lambda: {"tests/a/test_a.py": {TASK}, "tests/b/test_b.py": {"mailbox/b.py"}})
 
 
@@ -40,6 +42,20 @@ def test_deep_tests_of_a_changed_part_are_chosen_within_their_time():
     assert touched.deep(changed, 10.0) == ([newer, "tests/mailbox/verbs/test_kills.py::test_deep"], 0)
     assert touched.deep(changed, 5.0) == ([newer], 1)
     assert touched.deep({"README.md"}, 10.0) == ([], 0)
+
+
+def test_a_test_that_is_gone_is_not_chosen(monkeypatch):
+    monkeypatch.setattr(touched, "is_there", lambda name: "cheap" not in name)
+
+    assert touched.cheapest({TASK}, set(), 10.0)[0] == ["tests/a/test_a.py::test_dear"]
+
+
+def test_the_text_of_a_module_says_which_tests_it_has():
+    own = "tests/tools/suite/test_touched.py"
+
+    assert IS_THERE(f"{own}::test_the_text_of_a_module_says_which_tests_it_has")
+    assert not IS_THERE(f"{own}::test_gone")
+    assert not IS_THERE("tests/test_gone.py::test_gone")
 
 
 @pytest.mark.parametrize(
