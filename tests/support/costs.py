@@ -152,6 +152,10 @@ class Ledger:
         self.slowness = record.calibrate()
         self.tests: dict[str, dict[str, Any]] = defaultdict(lambda: {"outcome": "passed"})
 
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        if report.failed:
+            self.tests[report.nodeid] |= {"outcome": "failed", "text": str(report.longrepr)[-2000:]}
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         test = self.tests[report.nodeid]
         if report.outcome != "passed":

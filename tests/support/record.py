@@ -60,7 +60,7 @@ def function_of(nodeid: str) -> str:
 
 @cache
 def _content() -> dict[str, Any]:
-    return json.loads(FILE.read_text()) if FILE.is_file() else {"costs": {}, "ran": {}}
+    return json.loads(FILE.read_text()) if FILE.is_file() else {"commit": "HEAD", "costs": {}, "ran": {}}
 
 
 def costs(vendor: str) -> Mapping[str, Cost]:
@@ -85,8 +85,13 @@ def ran() -> Mapping[str, set[str]]:
     }
 
 
-def write(costs_of: Mapping[str, Mapping[str, Cost]], ran_by: Mapping[str, set[str]]) -> None:
-    """Replace the record. A function is a line, so that a change of the file can be read."""
+def commit() -> str:
+    """Return the commit whose tests the record has."""
+    return str(_content()["commit"])
+
+
+def write(costs_of: Mapping[str, Mapping[str, Cost]], ran_by: Mapping[str, set[str]], commit: str) -> None:
+    """Replace the record by that of a commit. A function is a line, so that a change of the file can be read."""
     modules = sorted(set().union(*ran_by.values()))
     place = {module: number for number, module in enumerate(modules)}
     bits = {name: f"{sum(1 << place[module] for module in ran):x}" for name, ran in sorted(ran_by.items())}
@@ -97,7 +102,7 @@ def write(costs_of: Mapping[str, Mapping[str, Cost]], ran_by: Mapping[str, set[s
         }
         for vendor, functions in costs_of.items()
     }
-    FILE.write_text(_in_lines({"costs": rows, "ran": {"modules": modules, "tests": bits}}))
+    FILE.write_text(_in_lines({"commit": commit, "costs": rows, "ran": {"modules": modules, "tests": bits}}))
 
 
 def _in_lines(content: Any, depth: int = 0) -> str:

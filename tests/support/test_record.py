@@ -23,9 +23,10 @@ def test_a_record_is_read_as_it_was_written(tmp_path, monkeypatch):
     ran = {"tests/test_a.py": {"mailbox/a.py", "mailbox/c.py"}, "tests/test_b.py": {"mailbox/b.py"}}
     record._content.cache_clear()
 
-    record.write({"sqlite": costs}, ran)
+    record.write({"sqlite": costs}, ran, "abc")
 
     try:
+        assert record.commit() == "abc"
         assert record.costs("sqlite") == costs
         assert record.ran() == ran
         assert costs["tests/test_a.py::test_b"].of_gate == 2.0

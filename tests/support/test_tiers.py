@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -67,6 +68,16 @@ def test_a_function_of_many_cases_keeps_the_same_five_of_them(monkeypatch):
     assert len(chosen(*eleven)) == 5
     assert chosen(*eleven) == chosen(*reversed(eleven))
     assert len(chosen(*every)) == 11
+
+
+def test_a_list_names_whole_modules_and_functions_with_all_cases(tmp_path):
+    (tmp_path / "chosen").write_text("tests/test_a.py\ntests/test_b.py::test_c\ntests/test_b.py::test_gone")
+    items: list[Any] = [
+        Test(f"tests/{name}") for name in ("test_a.py::test_a[1]", "test_b.py::test_c[1]", "test_b.py::test_d")
+    ]
+
+    assert tiers._listed(items, str(tmp_path / "chosen")) == items[:2]
+    assert tiers._listed(items, None) == items
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import os
 from collections import defaultdict
 from collections.abc import Generator, Iterable
 from functools import cache
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from zlib import crc32
 
 import hypothesis
@@ -53,6 +53,7 @@ hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_cou
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--gate", action="store_true", help="run the tests that each change must pass, see the page Tests")
+    parser.addoption("--chosen", metavar="FILE", help="run only the modules and functions that the file lists")
     parser.addoption("--every-test", action="store_true", help="run on PostgreSQL the tests of `one_database` too")
 
 
@@ -65,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Generator[None, None, None]:
     for item in items:
         _mark_by_fixtures(item)
-    chosen = list(items)
+    chosen = _listed(items, config.getoption("chosen"))
     if connection.vendor == "postgresql" and not config.getoption("every_test"):
         chosen = [item for item in chosen if _has_database(item) and not item.get_closest_marker("one_database")]
     of_gate = {*_of_gate(chosen)}
@@ -79,6 +80,13 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     yield
     costs = record.costs_of_scopes(connection.vendor, scope_of)
     items.sort(key=lambda item: (-costs.get(scope := scope_of(item.nodeid), 0.0), scope))
+
+
+def _listed(items: list[pytest.Item], file: str | None) -> list[pytest.Item]:
+    if file is None:
+        return items
+    names = {*Path(file).read_text().splitlines()}
+    return [item for item in items if names & {item.nodeid.partition("::")[0], record.function_of(item.nodeid)}]
 
 
 def _mark_by_fixtures(item: pytest.Item) -> None:

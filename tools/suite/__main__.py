@@ -12,7 +12,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 from tests.support import record
 from tests.support.record import ROOT
@@ -54,8 +53,7 @@ def check(base: str = "") -> int:
     say(f"{len(own)} modules of tests mirror the change. {len(chosen)} more functions run it; {left_out} are left out.")
     if not own and not chosen:
         return 0
-    names = _listed([*sorted(own), *chosen], OF_GATE)
-    return 0 if run("sqlite", [*GATE, *workers()], [names], OF_GATE).is_good else 1
+    return 0 if run("sqlite", [*GATE, *workers()], [*sorted(own), *chosen], OF_GATE).is_good else 1
 
 
 def deep(base: str = "") -> int:
@@ -64,34 +62,25 @@ def deep(base: str = "") -> int:
     say(f"The change touches {len(chosen)} functions or modules with deep tests; {left_out} more are left out.")
     if not chosen:
         return 0
-    names = _listed(chosen, OF_ALL)
-    runs = [_with_second_try(database, ["-m", "(deep or processes) and not smoke"], [names]) for database in DATABASES]
+    runs = [_with_second_try(database, ["-m", "(deep or processes) and not smoke"], chosen) for database in DATABASES]
     return 0 if all(one.is_good for one in runs) else 1
-
-
-def _listed(tests: Sequence[str], folder: Path) -> str:
-    """Return the argument of pytest for a long list of tests."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    file = folder / "chosen"
-    file.write_text("\n".join(tests))
-    return f"@{file}"
 
 
 def everything(*databases: str) -> int:
     began = time.monotonic()
-    OF_ALL.mkdir(mode=0o700, parents=True, exist_ok=True)
+    commit = touched.head()
     runs = [_with_second_try(database, [], []) for database in databases or DATABASES]
     (OF_ALL / "report.md").write_text(report.page(runs))
     say(report.page(runs))
     if {one.database for one in runs} == {*DATABASES} and all(one.is_good for one in runs):
-        record.write({one.database: report.costs_of(one) for one in runs}, report.modules_of(runs))
+        record.write({one.database: report.costs_of(one) for one in runs}, report.modules_of(runs), commit)
     say(f"{(time.monotonic() - began) / 60:.0f} minutes. The report is in {OF_ALL / 'report.md'}.")
     return 0 if all(one.is_good for one in runs) else 1
 
 
-def _with_second_try(database: str, options: Sequence[str], tests: Sequence[str]) -> Run:
-    say(f"\nAll chosen tests on {database}")
-    return run(database, [*options, *workers(more=1)], tests, OF_ALL, tries=2)
+def _with_second_try(database: str, options: Sequence[str], chosen: Sequence[str]) -> Run:
+    say(f"\n{'The chosen' if chosen else 'All'} tests on {database}")
+    return run(database, [*options, *workers(more=1)], chosen, OF_ALL, tries=2)
 
 
 if __name__ == "__main__":

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support import postgres
 from tests.support.record import ROOT
 
 DATABASES = ("sqlite", "postgresql")
 IN_ORDER = ("-p", "no:randomly")
-NO_TESTS = 5  # the exit code of pytest that selected no test
 MOST_TRIES = 40  # if more tests fail, the code is broken, and second tries would find nothing out
 
 
@@ -40,8 +41,8 @@ class Run:
     @property
     def is_good(self) -> bool:
         """Whether each test passed at its first or second try."""
-        if self.exit_code in (0, NO_TESTS):
-            return True
+        if self.exit_code != pytest.ExitCode.TESTS_FAILED:
+            return self.exit_code == pytest.ExitCode.OK
         return bool(self.failed) and all(self.again.get(name) == "passed" for name in self.failed)
 
 
@@ -62,13 +63,19 @@ def environment_of(database: str, folder: Path) -> Iterator[dict[str, str]]:
         yield usual | {"DATABASE_URL": url}
 
 
-def run(database: str, options: Sequence[str], tests: Sequence[str], folder: Path, *, tries: int = 1) -> Run:
-    """Run the tests, all without names; with two ``tries``, run each test that failed once more, alone."""
+def run(database: str, options: Sequence[str], chosen: Sequence[str], folder: Path, *, tries: int = 1) -> Run:
+    """Run the chosen modules and functions, or all tests.
+
+    Names of tests that are gone are skipped. With two ``tries``, each test that failed runs once more, alone.
+    """
     ledger = folder / f"{database}.json"
     ledger.unlink(missing_ok=True)
     with environment_of(database, folder) as environment:
         began = time.monotonic()
-        code = _pytest([*options, "--costs", str(ledger)], tests, environment)
+        code = _pytest([*options, "--costs", str(ledger), *_only(chosen, folder)], environment)
+        if chosen and code == pytest.ExitCode.NO_TESTS_COLLECTED:
+            say(f"None of the chosen tests is for {database}.")
+            code = pytest.ExitCode.OK
         done = Run(database, code, time.monotonic() - began)
         if ledger.exists():
             content = json.loads(ledger.read_text())
@@ -76,12 +83,22 @@ def run(database: str, options: Sequence[str], tests: Sequence[str], folder: Pat
         if tries > 1 and len(done.failed) <= MOST_TRIES:
             for name in done.failed:
                 say(f"The second try of {name}, alone")
-                done.again[name] = "failed" if _pytest(IN_ORDER, [name], environment) else "passed"
+                done.again[name] = "failed" if _pytest([*IN_ORDER, name], environment) else "passed"
     return done
 
 
-def _pytest(options: Sequence[str], tests: Sequence[str], environment: dict[str, str]) -> int:
-    command = [sys.executable, "-m", "pytest", "-q", *options, *tests]
+def _only(chosen: Sequence[str], folder: Path) -> list[str]:
+    """Return the arguments that let pytest run nothing but the chosen modules and functions."""
+    if not chosen:
+        return []
+    file = folder / "chosen"
+    file.write_text("\n".join(chosen))
+    modules = sorted({name.partition("::")[0] for name in chosen})
+    return ["--chosen", str(file), *(module for module in modules if (ROOT / module).is_file())]
+
+
+def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> int:
+    command = [sys.executable, "-m", "pytest", "-q", *arguments]
     return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 from collections.abc import Iterable, Mapping
-from functools import cache
 from itertools import accumulate
 from pathlib import PurePosixPath
 
@@ -61,14 +60,20 @@ def upstream() -> str:
     return next(iter(_git("rev-parse", "--abbrev-ref", "@{upstream}")), "HEAD")
 
 
+def head() -> str:
+    return _git("rev-parse", "HEAD")[0]
+
+
 def last_record() -> str:
-    """Return the commit of the last record of `make test-all`; HEAD without one."""
-    return next(iter(_git("log", "-1", "--format=%H", "--", str(record.FILE.relative_to(ROOT)))), "HEAD")
+    """Return the commit whose tests the record has. End the program where the repository lacks it."""
+    if not _git("rev-parse", "--verify", f"{(commit := record.commit())}^{{commit}}"):
+        raise SystemExit(f"This repository lacks the commit of the record, {commit}. Fetch its whole history.")
+    return commit
 
 
 def mirrors(changed: Iterable[str]) -> set[str]:
     """Return the test modules of the changed modules: changed themselves, mirrored, or named in `READ_BY`."""
-    modules = {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
+    modules = _modules()
     own = {path for path in changed if path in modules}
     for path in map(PurePosixPath, changed):
         own |= {name for name in modules if _mirrors(PurePosixPath(name), path)}
@@ -115,40 +120,35 @@ def _importers(changed: set[str]) -> set[str]:
 def deep(changed: set[str], seconds: float) -> tuple[list[str], int]:
     """Return the deep tests of the parts that the change touches, up to ``seconds`` of CPU, and how many are left out.
 
-    The cheapest come first. A module that is newer than the record is returned whole.
+    The cheapest come first. A module that changed, or is newer than the record, is returned whole.
     """
     begins = {
         path for begin, paths in DEEP.items() if any(name.startswith(begin) for name in changed) for path in paths
     }
-    begins |= {name for name in changed if "/test_" in name and (ROOT / name).is_file()}
     costs: dict[str, float] = {}
     for database in ("sqlite", "postgresql"):
         for name, cost in record.costs(database).items():
             if cost.in_gate < cost.cases and name.startswith(tuple(begins)):
                 costs[name] = costs.get(name, 0.0) + cost.seconds - cost.of_gate
-    known = {name.partition("::")[0] for name in record.costs("sqlite")}
-    names = [name for name in sorted(begins) if name.endswith(".py") and name not in known and (ROOT / name).is_file()]
-    chosen = _within(costs, seconds)
-    return names + chosen, len(costs) - len(chosen)
+    whole = _modules() & changed | {path for path in begins & _modules() if path not in _files(record.costs("sqlite"))}
+    others = {name: cost for name, cost in costs.items() if _files([name]).isdisjoint(whole)}
+    chosen = _within(others, seconds)
+    return sorted(whole) + chosen, len(others) - len(chosen)
 
 
 def _within(costs: Mapping[str, float], seconds: float) -> list[str]:
-    """Return the cheapest names whose costs are ``seconds`` at most in all, without tests that are gone."""
-    names = sorted(filter(is_there, costs), key=lambda name: costs[name])
+    """Return the cheapest names whose costs are ``seconds`` at most in all."""
+    names = sorted(costs, key=lambda name: costs[name])
     sums = accumulate(costs[name] for name in names)
     return [name for name, spent in zip(names, sums, strict=True) if spent <= seconds]
 
 
-def is_there(name: str) -> bool:
-    """Whether the module still has the function: pytest runs nothing if one name of a list is unknown."""
-    path, _, function = name.partition("::")
-    return f"def {function.rpartition('::')[2]}(" in _text_of(path)
+def _modules() -> set[str]:
+    return {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
 
 
-@cache
-def _text_of(path: str) -> str:
-    file = ROOT / path
-    return file.read_text() if file.is_file() else ""
+def _files(names: Iterable[str]) -> set[str]:
+    return {name.partition("::")[0] for name in names}
 
 
 def _git(*words: str) -> list[str]:

@@ -10,7 +10,6 @@ from tools.suite.touched import DEEP, READ_BY
 pytestmark = pytest.mark.one_database
 
 TASK = "mailbox/models/task.py"
-IS_THERE = touched.is_there
 COSTS = {
     "tests/a/test_a.py::test_dear": Cost(1, 1, 0.0, 5.0, 0.0),
     "tests/a/test_a.py::test_cheap": Cost(1, 1, 0.0, 1.0, 0.0),
@@ -23,7 +22,6 @@ COSTS = {
 @pytest.fixture(autouse=True)
 def _recorded(monkeypatch):
     monkeypatch.setattr(record, "costs", lambda database: COSTS if database == "sqlite" else {})
-    monkeypatch.setattr(touched, "is_there", lambda _: True)
     monkeypatch.setattr(record, "ran", lambda: {"tests/a/test_a.py": {TASK}, "tests/b/test_b.py": {"mailbox/b.py"}})
 
 
@@ -44,18 +42,18 @@ def test_deep_tests_of_a_changed_part_are_chosen_within_their_time():
     assert touched.deep({"README.md"}, 10.0) == ([], 0)
 
 
-def test_a_test_that_is_gone_is_not_chosen(monkeypatch):
-    monkeypatch.setattr(touched, "is_there", lambda name: "cheap" not in name)
+def test_a_changed_module_of_tests_is_chosen_whole(monkeypatch):
+    changed = "tests/mailbox/verbs/test_locks.py"
+    monkeypatch.setattr(record, "costs", lambda _: {f"{changed}::test_deep": Cost(1, 0, 0.0, 1.0, 0.0)})
 
-    assert touched.cheapest({TASK}, set(), 10.0)[0] == ["tests/a/test_a.py::test_dear"]
+    assert touched.deep({changed, "tests/test_gone.py"}, 10.0) == ([changed], 0)
 
 
-def test_the_text_of_a_module_says_which_tests_it_has():
-    own = "tests/tools/suite/test_touched.py"
+def test_a_repository_without_the_commit_of_the_record_is_refused(monkeypatch):
+    monkeypatch.setattr(touched, "_git", lambda *_: [])
 
-    assert IS_THERE(f"{own}::test_the_text_of_a_module_says_which_tests_it_has")
-    assert not IS_THERE(f"{own}::test_gone")
-    assert not IS_THERE("tests/test_gone.py::test_gone")
+    with pytest.raises(SystemExit, match="Fetch its whole history"):
+        touched.last_record()
 
 
 @pytest.mark.parametrize(
