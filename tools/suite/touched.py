@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterable, Mapping
 from itertools import accumulate
@@ -49,6 +50,7 @@ DEEP = {
     "templates/": ("tests/dashboard/browser/",),
     "tools/": ("tests/tools/",),
 }
+CONFTEST = re.compile(r"tests/.+/conftest\.py")
 
 
 def changed_since(base: str) -> set[str]:
@@ -108,13 +110,14 @@ def cheapest(changed: set[str], without: set[str], seconds: float) -> tuple[list
 
 
 def _importers(changed: set[str]) -> set[str]:
-    """Return the test modules that name a changed module of helpers in their text."""
+    """Return the test modules that import a changed module of helpers."""
     helpers = {PurePosixPath(path).stem for path in changed if path.startswith(("tests/support/", "tools/"))}
     helpers -= {"__init__", "__main__"}
     if not helpers:
         return set()
-    words = [option for name in sorted(helpers) for option in ("-e", name)]
-    return {path for path in _git("grep", "-lwF", *words, "--", "tests") if "/test_" in path}
+    names = "|".join(sorted(helpers))
+    imports = re.compile(rf"^(from (tests|tools)[.\w]*( import (.*, )?|\.)|    )({names})(,|$| import)", re.MULTILINE)
+    return {path for path in _modules() if imports.search((ROOT / path).read_text())}
 
 
 def deep(changed: set[str], seconds: float) -> tuple[list[str], int]:
@@ -125,6 +128,7 @@ def deep(changed: set[str], seconds: float) -> tuple[list[str], int]:
     begins = {
         path for begin, paths in DEEP.items() if any(name.startswith(begin) for name in changed) for path in paths
     }
+    begins |= _importers(changed) | {name.removesuffix("conftest.py") for name in changed if CONFTEST.fullmatch(name)}
     costs: dict[str, float] = {}
     for database in ("sqlite", "postgresql"):
         for name, cost in record.costs(database).items():

@@ -49,6 +49,21 @@ def test_a_changed_module_of_tests_is_chosen_whole(monkeypatch):
     assert touched.deep({changed, "tests/test_gone.py"}, 10.0) == ([changed], 0)
 
 
+@pytest.mark.parametrize("helper", ["tests/support/tiers.py", "tests/support/costs.py", "tools/suite/report.py"])
+def test_a_changed_helper_touches_the_tests_that_import_it(helper):
+    folder = "tests/tools/suite" if helper.startswith("tools/") else "tests/support"
+
+    assert touched._importers({helper}) >= {f"{folder}/test_{helper.rpartition('/')[2]}"}
+    assert len(touched._importers({helper})) < 20
+
+
+def test_deep_tests_of_a_folder_whose_fixtures_changed_are_chosen():
+    assert touched.deep({"tests/mailbox/verbs/conftest.py"}, 10.0)[0] == [
+        "tests/mailbox/verbs/test_kills.py::test_deep"
+    ]
+    assert touched.deep({"tests/conftest.py"}, 10.0) == ([], 0)
+
+
 def test_a_repository_without_the_commit_of_the_record_is_refused(monkeypatch):
     monkeypatch.setattr(touched, "_git", lambda *_: [])
 
