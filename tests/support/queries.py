@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import re
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from types import ModuleType
 from typing import Any
 from unittest import mock
 
 from django.db import connection
+from django.db.models import QuerySet
+
+LARGE = r"mailbox_(task|lease|result|auditevent|pushdelivery)\b"
 
 
 def analyze() -> None:
@@ -19,6 +23,40 @@ def analyze() -> None:
     with connection.cursor() as cursor:
         for table in connection.introspection.table_names(cursor):
             cursor.execute(f"ANALYZE {connection.ops.quote_name(table)}")
+
+
+def plan_of(queryset: QuerySet[Any]) -> str:
+    """Return the plan as one text; on PostgreSQL of the very statement, locks and all."""
+    return re.sub(r"\s+", " ", queryset.explain())
+
+
+def explained(sql: str) -> str:
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN {'QUERY PLAN ' if connection.vendor == 'sqlite' else ''}{sql}")
+        return "\n".join(str(row) for row in cursor.fetchall())
+
+
+def assert_walks(queryset: QuerySet[Any], index: str) -> str:
+    """Assert that the query reads its rows by the index, in its order; return the plan."""
+    plan = plan_of(queryset)
+    assert index in plan, plan
+    assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)|SCAN mailbox_\w+\b(?! USING)", plan), plan
+    assert "Sort" not in plan, plan
+    assert "TEMP B-TREE" not in plan, plan
+    return plan
+
+
+def assert_uses(queryset: QuerySet[Any], indexes: str, table: str) -> None:
+    """Assert that the query reads one of the indexes, written as ``a|b``, and does not walk the table."""
+    plan = plan_of(queryset)
+    assert any(index in plan for index in indexes.split("|")), plan
+    assert f"Seq Scan on {table}" not in plan, plan
+
+
+def assert_no_walk(made: Iterable[dict[str, str]]) -> None:
+    for query in made:
+        plan = explained(query["sql"])
+        assert not re.search(rf"Seq Scan on {LARGE}|SCAN {LARGE}(?! USING)", plan), plan
 
 
 @contextmanager

@@ -8,6 +8,7 @@ gate only those of `both_databases` and of the folders in `WITH_SQL`.
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Generator, Iterable
 from functools import cache
@@ -43,6 +44,7 @@ WITH_PROCESSES = {
     "site",
 }  # fixtures
 WITH_A_DATABASE = {"db", "django_db_setup", "live_server", "migrated_database", "transactional_db"}  # fixtures
+MADE_ONCE = re.compile(r'\(scope="(package|session)"\)')
 MOST_CASES = 10
 KEPT_CASES = 5
 
@@ -138,12 +140,12 @@ class ScopeScheduling(LoadScopeScheduling):  # type: ignore[misc]  # it has no t
 
 @cache
 def _is_shared(folder: PurePosixPath) -> bool:
-    """Whether the folder's conftest has fixtures that are made once a run. All processes have those of `tests`."""
+    """Whether the folder's conftest has fixtures that are made once. All processes have those of `tests`."""
     conftest = ROOT / folder / "conftest.py"
-    return len(folder.parts) > 1 and conftest.is_file() and '(scope="session")' in conftest.read_text()
+    return len(folder.parts) > 1 and conftest.is_file() and bool(MADE_ONCE.search(conftest.read_text()))
 
 
 def scope_of(nodeid: str) -> str:
-    """Return the part of a test's id that its process shares: its module, or its folder with fixtures of a run."""
+    """Return what shares a process: the test's module, or its folder with fixtures that are made once."""
     module = nodeid.partition("::")[0]
     return next((str(folder) for folder in PurePosixPath(module).parents if _is_shared(folder)), module)

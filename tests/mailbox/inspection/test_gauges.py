@@ -1,4 +1,4 @@
-"""The numbers for monitoring. tests/mailbox/inspection/test_list_plans.py looks at the plans of their queries."""
+"""The numbers for monitoring. tests/mailbox/inspection/plans/test_lists.py looks at the plans of their queries."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from mailbox.models.result import ResultQuerySet
 from mailbox.verbs.hot import postgresql
 from mailbox.verbs.upkeep import compaction
 from tests.support import factories
-from tests.support.queries import analyze
+from tests.support.queries import analyze, assert_walks, plan_of
 
 pytestmark = pytest.mark.django_db
 
@@ -101,20 +101,6 @@ def _crowd() -> Crowd:
     )
     analyze()
     return Crowd(agents[0], agents[1], tasks)
-
-
-def plan_of(queryset):
-    """Return the plan as one text; on PostgreSQL of the very statement, locks and all."""
-    return re.sub(r"\s+", " ", queryset.explain())
-
-
-def assert_walks(queryset, index):
-    plan = plan_of(queryset)
-    assert index in plan, plan
-    assert not re.search(r"Seq Scan on mailbox_(task|lease|result|auditevent)|SCAN mailbox_\w+\b(?! USING)", plan), plan
-    assert "Sort" not in plan, plan
-    assert "TEMP B-TREE" not in plan, plan
-    return plan
 
 
 def test_leasing_walks_the_queue_of_its_recipient(crowd):

@@ -12,9 +12,8 @@ from agentcards import official_agents
 from mailbox.inspection import feed, official_tasks
 from mailbox.models import Task
 from tests.mailbox.verbs.test_query_counts import COUNTED, SAVEPOINT
-from tests.mailbox.verbs.test_query_plans import plan_of
 from tests.support import factories
-from tests.support.queries import analyze
+from tests.support.queries import analyze, plan_of
 
 pytestmark = pytest.mark.django_db
 

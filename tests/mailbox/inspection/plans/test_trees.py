@@ -10,10 +10,7 @@ from django.test.utils import CaptureQueriesContext
 
 from mailbox.inspection import tree_list
 from mailbox.models import Task
-from tests.mailbox.inspection.test_list_plans import assert_uses, at
-from tests.mailbox.verbs.test_query_plans import assert_walks
-
-__all__ = ["at"]
+from tests.support.queries import assert_uses, assert_walks
 
 pytestmark = pytest.mark.django_db
 

@@ -12,26 +12,25 @@ from django.test.utils import CaptureQueriesContext
 from mailbox.inspection import history, troubles
 from mailbox.inspection.history import Span
 from mailbox.verbs.upkeep import depths
-from tests.mailbox.inspection.test_list_plans import assert_no_walk, assert_uses, at  # noqa: F401 (fixture)
-from tests.mailbox.verbs.test_query_plans import plan_of
+from tests.support.queries import assert_no_walk, assert_uses, plan_of
 
 pytestmark = pytest.mark.django_db
 
 HOUR = timedelta(hours=1)
 
 
-def test_late_queues_are_found_by_index(at):  # noqa: F811 (fixture)
+def test_late_queues_are_found_by_index(at):
     assert_uses(troubles.late_queues(at.now), "task_lease_order", "mailbox_task")
 
 
-def test_callbacks_that_keep_failing_are_found_by_index(at):  # noqa: F811 (fixture)
+def test_callbacks_that_keep_failing_are_found_by_index(at):
     pending, telling = troubles.failing_callbacks(troubles.failing_before(at.now))
 
     assert re.search("push_due|push_by_state", plan_of(pending))
     assert "push_telling" in plan_of(telling)
 
 
-def test_error_spikes_are_found_by_roll_ups_in_one_query(at):  # noqa: F811 (fixture)
+def test_error_spikes_are_found_by_roll_ups_in_one_query(at):
     with CaptureQueriesContext(connection) as made:
         troubles.error_shares(at.now)
 
@@ -41,7 +40,7 @@ def test_error_spikes_are_found_by_roll_ups_in_one_query(at):  # noqa: F811 (fix
 
 @pytest.mark.parametrize("party", [None, 1])
 @pytest.mark.parametrize("hours", [1, 84 * 2])
-def test_a_history_and_its_marks_walk_through_no_table(at, party, hours):  # noqa: F811 (fixture)
+def test_a_history_and_its_marks_walk_through_no_table(at, party, hours):
     span = Span(start=at.now - hours * HOUR, step=hours * HOUR / 60, slots=60)
 
     with CaptureQueriesContext(connection) as made:
@@ -51,7 +50,7 @@ def test_a_history_and_its_marks_walk_through_no_table(at, party, hours):  # noq
     assert_no_walk(made)
 
 
-def test_the_measurement_of_a_minute_walks_through_no_table(at):  # noqa: F811 (fixture)
+def test_the_measurement_of_a_minute_walks_through_no_table(at):
     with CaptureQueriesContext(connection) as made:
         assert depths.measure(at.now) > 1
 

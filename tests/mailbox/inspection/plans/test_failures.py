@@ -11,12 +11,14 @@ from django.test.utils import CaptureQueriesContext
 from mailbox.inspection import failures, pairs
 from mailbox.models import Agent
 from mailbox.verbs.upkeep import pairs as counting
-from tests.mailbox.inspection.test_list_plans import MINUTE, assert_no_walk, at  # noqa: F401 (a fixture)
+from tests.support.queries import assert_no_walk
 
 pytestmark = pytest.mark.django_db
 
+MINUTE = timedelta(minutes=1)
 
-def test_a_range_of_failures_is_grouped_without_a_walk_through_a_large_table(at):  # noqa: F811
+
+def test_a_range_of_failures_is_grouped_without_a_walk_through_a_large_table(at):
     with CaptureQueriesContext(connection) as made:
         found = failures.read(at.now - timedelta(days=1), slot=60 * MINUTE, agent=Agent.objects.last())
 
@@ -25,7 +27,7 @@ def test_a_range_of_failures_is_grouped_without_a_walk_through_a_large_table(at)
 
 
 @pytest.mark.parametrize("is_counted", [False, True])
-def test_pairs_are_read_without_a_walk_through_a_large_table(at, is_counted):  # noqa: F811
+def test_pairs_are_read_without_a_walk_through_a_large_table(at, is_counted):
     if is_counted:
         counting.count_pairs(at.now)
 

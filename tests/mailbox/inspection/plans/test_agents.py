@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
 
 import pytest
 from django.db import connection
@@ -12,21 +13,23 @@ from mailbox.inspection import agent_order, dealings, journal, tasks
 from mailbox.inspection.agent_order import Trouble
 from mailbox.inspection.backlogs import Limits
 from mailbox.models import Agent, Task
-from tests.mailbox.inspection.test_list_plans import MINUTE, _explained, assert_no_walk, at  # noqa: F401 (a fixture)
+from tests.support.queries import assert_no_walk, explained
 
 pytestmark = pytest.mark.django_db
+
+MINUTE = timedelta(minutes=1)
 
 WHOLE = r"SCAN mailbox_(task|lease|result|auditevent|rollup)\b"  # also of an index
 
 
 @pytest.fixture
-def trouble(at):  # noqa: F811 (fixture)
+def trouble(at):
     early = at.now - 5 * MINUTE
     return Trouble(now=at.now, limits=Limits(early, early, early))
 
 
 @pytest.fixture
-def rare(at):  # noqa: F811 (fixture)
+def rare(at):
     return Agent.objects.get(display="rare@local")
 
 
@@ -59,7 +62,7 @@ def test_the_dealings_of_an_agent_are_read_by_index(rare):
     assert_by_index(made)
 
 
-def test_the_texts_to_compare_are_chosen_by_index_and_without_contents(at):  # noqa: F811 (fixture)
+def test_the_texts_to_compare_are_chosen_by_index_and_without_contents(at):
     task, other = Task.objects.filter(idempotency_key__isnull=False)[:2]
 
     with CaptureQueriesContext(connection) as made:
@@ -75,5 +78,5 @@ def test_the_texts_to_compare_are_chosen_by_index_and_without_contents(at):  # n
 def assert_by_index(made):
     assert_no_walk(made)
     for query in made:
-        plan = _explained(query["sql"])
+        plan = explained(query["sql"])
         assert not re.search(rf"Seq Scan on mailbox_rollup|{WHOLE}", plan), plan
