@@ -35,6 +35,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def gate(*databases: str) -> int:
+    began = time.monotonic()
     chosen = databases or DATABASES
     for number, database in enumerate(chosen, 1):
         seconds = sum(cost.of_gate for cost in record.costs(database).values())
@@ -43,6 +44,7 @@ def gate(*databases: str) -> int:
         done = run(database, [*GATE, *workers()], [], OF_GATE)
         if done.exit_code:
             return done.exit_code
+    say(f"\nThe gate took {_minutes_since(began)}.")
     return 0
 
 
@@ -74,8 +76,12 @@ def everything(*databases: str) -> int:
     say(report.page(runs))
     if {one.database for one in runs} == {*DATABASES} and all(one.is_good for one in runs):
         record.write({one.database: report.costs_of(one) for one in runs}, report.modules_of(runs), commit)
-    say(f"{(time.monotonic() - began) / 60:.0f} minutes. The report is in {OF_ALL / 'report.md'}.")
+    say(f"All tests took {_minutes_since(began)}. The report is in {OF_ALL / 'report.md'}.")
     return 0 if all(one.is_good for one in runs) else 1
+
+
+def _minutes_since(began: float) -> str:
+    return f"{(time.monotonic() - began) / 60:.1f} minutes"
 
 
 def _with_second_try(database: str, options: Sequence[str], chosen: Sequence[str]) -> Run:
