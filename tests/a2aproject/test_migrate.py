@@ -11,6 +11,7 @@ from django.db.models.signals import pre_migrate
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no time limit of statements")
+@pytest.mark.both_databases
 @pytest.mark.django_db
 def test_migrations_have_no_time_limit():
     before, during = limit(), []

@@ -86,6 +86,7 @@ def test_a_connection_to_sqlite_syncs_its_log_at_each_commit():
 
 
 @on_postgresql
+@pytest.mark.both_databases
 @pytest.mark.django_db
 def test_a_connection_to_postgresql_waits_for_its_log_at_each_commit():
     with connection.cursor() as cursor:

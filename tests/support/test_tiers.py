@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
@@ -7,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support import tiers
+from tests.support.record import ROOT
 
 pytestmark = pytest.mark.one_database
 
@@ -56,6 +58,15 @@ def test_the_gate_runs_on_postgresql_what_has_sql_of_its_own(monkeypatch):
     marked = Test("tests/dashboard/test_a.py::test_c", frozenset({"both_databases"}))
 
     assert chosen(verb, page, marked) == [verb.nodeid, marked.nodeid]
+
+
+def test_what_only_postgresql_can_show_is_in_its_gate():
+    modules = {str(path.relative_to(ROOT)): path.read_text() for path in (ROOT / "tests").rglob("test_*.py")}
+    alone = {name for name, text in modules.items() if re.search("skipif.*vendor != .postgresql", text)}
+    is_known = re.compile(r"both_databases\b|mark\.processes\b|: Database\b")  # the last starts processes
+
+    assert len(alone) > 10
+    assert [name for name in alone if not name.startswith(tiers.WITH_SQL) and not is_known.search(modules[name])] == []
 
 
 def test_a_function_of_many_cases_keeps_the_same_five_of_them(monkeypatch):

@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from collections.abc import Callable, Sequence
 from tests.support import record
 from tests.support.record import ROOT
 from tools.suite import report, touched
-from tools.suite.runs import DATABASES, IN_ORDER, Run, run, say, workers
+from tools.suite.runs import DATABASES, IN_ORDER, Run, cores, run, say, workers
 
 CHECK_SECONDS = 45.0  # CPU
 DEEP_SECONDS = 2000.0  # CPU: half an hour of two cores that wait a third of the time
@@ -39,7 +38,7 @@ def gate(*databases: str) -> int:
     chosen = databases or DATABASES
     for number, database in enumerate(chosen, 1):
         seconds = sum(cost.of_gate for cost in record.costs(database).values())
-        minutes = seconds * record.calibrate() / (os.cpu_count() or 1) / 60
+        minutes = seconds * record.calibrate() / cores() / 60
         say(f"\nThe gate on {database}, run {number} of {len(chosen)}: about {minutes:.0f} minutes")
         done = run(database, [*GATE, *workers()], [], OF_GATE)
         if done.exit_code:
@@ -64,14 +63,14 @@ def deep(base: str = "") -> int:
     say(f"The change touches {len(chosen)} functions or modules with deep tests; {left_out} more are left out.")
     if not chosen:
         return 0
-    runs = [_with_second_try(database, ["-m", "(deep or processes) and not smoke"], chosen) for database in DATABASES]
+    runs = [_with_second_try(database, ["-m", record.DEEP], chosen) for database in DATABASES]
     return 0 if all(one.is_good for one in runs) else 1
 
 
 def everything(*databases: str) -> int:
     began = time.monotonic()
     commit = touched.head()
-    runs = [_with_second_try(database, [], []) for database in databases or DATABASES]
+    runs = [_with_second_try(database, ["--modules"], []) for database in databases or DATABASES]
     (OF_ALL / "report.md").write_text(report.page(runs))
     say(report.page(runs))
     if {one.database for one in runs} == {*DATABASES} and all(one.is_good for one in runs):

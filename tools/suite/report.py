@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from tests.support import record
 from tests.support.record import Cost
@@ -13,26 +14,44 @@ DEAREST = 20
 
 
 def costs_of(run: Run) -> dict[str, Cost]:
-    """Return the cost of each function that ran, in seconds of the record's machine."""
-    costs: dict[str, Cost] = defaultdict(Cost)
+    """Return the cost of each function, in seconds of the record's machine.
+
+    A function that this run skipped, because a program is missing, keeps the cost of the last record.
+    """
+    costs: dict[str, Cost] = {}
+    former = record.costs(run.database)
     for name, test in run.tests.items():
+        function = record.function_of(name)
         if "cost" in test and test["outcome"] != "skipped":
-            cost = costs[record.function_of(name)]
-            cost.cases += 1
-            cost.in_gate += test[record.IN_GATE]
-            cost.setup += test["cost"]["setup"] / run.slowness
-            cost.call += test["cost"]["call"] / run.slowness
-            cost.children += test["cost"]["children"] / run.slowness
-    return costs
+            _add(costs.setdefault(function, Cost()), test, run.slowness)
+    skipped = {record.function_of(name) for name in run.tests} - costs.keys()
+    return costs | {function: former[function] for function in skipped & former.keys()}
+
+
+def _add(cost: Cost, test: Mapping[str, Any], slowness: float) -> None:
+    setup, call, children = (test["cost"][part] / slowness for part in ("setup", "call", "children"))
+    setup += sum(test["fixtures"].values()) / slowness
+    cost.cases += 1
+    cost.setup += setup
+    cost.call += call
+    cost.children += children
+    if test[record.IN_GATE]:
+        cost.in_gate += 1
+        cost.of_gate += setup + call + children
+    if {"deep", "processes"} & {*test["marks"]} and "smoke" not in test["marks"]:
+        cost.deep += 1
+        cost.of_deep += setup + call + children
 
 
 def modules_of(runs: Iterable[Run]) -> dict[str, set[str]]:
-    """Return the modules of the product that each file of tests ran."""
+    """Return the modules of the product that each function ran."""
     ran: dict[str, set[str]] = defaultdict(set)
     for run in runs:
         for name, test in run.tests.items():
-            ran[name.partition("::")[0]] |= {*test.get("ran", ())}
-    return {name: modules for name, modules in ran.items() if modules}
+            ran[record.function_of(name)] |= {*test.get("ran", ())}
+    former = record.ran()
+    known = {name: modules or former.get(name, set()) for name, modules in ran.items()}
+    return {name: modules for name, modules in known.items() if modules}
 
 
 def kind_of(name: str, test: dict[str, object]) -> str:
@@ -52,13 +71,14 @@ def page(runs: Sequence[Run]) -> str:
         counts = ", ".join(f"{outcomes.count(name)} {name}" for name in ("passed", "skipped", "failed"))
         lines += [f"## {run.database}: {counts}, {run.seconds / 60:.1f} minutes", ""]
         lines += [f"This machine was {run.slowness:.1f} times slower than the machine of the record.", ""]
+        lines += [] if run.is_good else [f"This run is not good. pytest ended with {run.exit_code}.", ""]
         lines += _second_tries(run) + _kinds(run) + _dearest(run)
     return "\n".join(lines)
 
 
 def _second_tries(run: Run) -> list[str]:
     if not run.failed:
-        return ["No test failed.", ""]
+        return ["No test failed.", ""] if run.is_good else []
     rows = [f"- `{name}`: {run.again.get(name, 'not tried again')}" for name in run.failed]
     return ["Tests that failed, and their second try alone:", "", *rows, ""]
 

@@ -104,4 +104,9 @@ def _pytest(arguments: Sequence[str], environment: dict[str, str]) -> int:
 
 def workers(more: int = 0) -> tuple[str, ...]:
     """Return the options for a process a core, and ``more`` for tests that wait for processes of their own."""
-    return "--numprocesses", str(min(8, (os.cpu_count() or 1) + more)), "--no-loadscope-reorder"
+    return "--numprocesses", str(min(8, cores() + more)), "--no-loadscope-reorder"
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    return len(os.sched_getaffinity(0))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import accumulate
 from pathlib import PurePosixPath
 
@@ -28,7 +29,8 @@ DEEP = {
     "agentcards/": ("tests/agentcards/", "tests/mailbox/background/"),
     "clients/javascript/": ("tests/clients/javascript/",),
     "clients/python/": ("tests/clients/python/",),
-    "dashboard/": ("tests/dashboard/browser/",),
+    "compose.yaml": ("tests/deploy/",),
+    "dashboard/": ("tests/authorisation/", "tests/dashboard/"),
     "deploy/": ("tests/deploy/",),
     "Dockerfile": ("tests/deploy/",),
     "docs/": ("tests/docs/", "tests/test_make_site.py"),
@@ -36,30 +38,35 @@ DEEP = {
     "docs/tour/": ("tests/test_tour.py",),
     "mailbox/background/": ("tests/mailbox/background/",),
     "mailbox/database/": ("tests/mailbox/database/", "tests/load/"),
-    "mailbox/dialects/a2a/": ("tests/mailbox/dialects/a2a/",),
-    "mailbox/dialects/base/": ("tests/authorisation/", "tests/mailbox/dialects/"),
-    "mailbox/dialects/mcp/": ("tests/mailbox/dialects/mcp/",),
-    "mailbox/dialects/yeoman/": ("tests/mailbox/dialects/yeoman/",),
+    "mailbox/dialects/": ("tests/authorisation/", "tests/mailbox/dialects/"),
     "mailbox/gate/": ("tests/authorisation/", "tests/mailbox/gate/"),
+    "mailbox/in_process/": ("tests/mailbox/in_process/", "tests/clients/python/contract/"),
     "mailbox/inspection/": ("tests/mailbox/inspection/", "tests/mailbox/dialects/test_openapi.py"),
     "mailbox/management/": ("tests/mailbox/management/", "tests/clients/python/cli/"),
+    "mailbox/migrations/": ("tests/mailbox/models/", "tests/tools/proof/scenarios/"),
     "mailbox/models/": ("tests/mailbox/models/", "tests/mailbox/verbs/", "tests/tools/proof/test_short.py"),
     "mailbox/outbound/": ("tests/mailbox/outbound/", "tests/agentcards/"),
     "mailbox/verbs/": ("tests/mailbox/verbs/", "tests/tools/proof/test_short.py"),
+    "mailbox/words/": ("tests/mailbox/dialects/", "tests/tools/proof/test_short.py"),
     "requirements/": ("tests/test_install.py", "tests/deploy/"),
     "templates/": ("tests/dashboard/browser/",),
     "tools/": ("tests/tools/",),
 }
-CONFTEST = re.compile(r"tests/.+/conftest\.py")
+IMPORT = re.compile(
+    r"^\s*(?:from ((?:tests|tools)[.\w]*) import (\([^)]*\)|.*)|import ((?:tests|tools)[.\w]*))", re.MULTILINE
+)
+PLUGIN = re.compile(r"^    \"(tests\.support\.\w+)\",$", re.MULTILINE)
 
 
 def changed_since(base: str) -> set[str]:
-    """Return the paths of files that were changed, added or deleted since ``base``, committed or not."""
-    return {*_git("diff", "--name-only", base), *_git("ls-files", "--others", "--exclude-standard")}
+    """Return the paths of files that changed since ``base``, committed or not; of a renamed file, both paths."""
+    changed = _git("diff", "--name-only", "--no-renames", "--merge-base", base)
+    return {*changed, *_git("ls-files", "--others", "--exclude-standard")}
 
 
 def upstream() -> str:
-    return next(iter(_git("rev-parse", "--abbrev-ref", "@{upstream}")), "HEAD")
+    """Return the name of the branch that the change is for. HEAD, if no other repository has it."""
+    return next((name for name in ("@{upstream}", "origin/HEAD") if _has(name)), "HEAD")
 
 
 def head() -> str:
@@ -68,7 +75,7 @@ def head() -> str:
 
 def last_record() -> str:
     """Return the commit whose tests the record has. End the program where the repository lacks it."""
-    if not _git("rev-parse", "--verify", f"{(commit := record.commit())}^{{commit}}"):
+    if not _has(commit := record.commit()):
         raise SystemExit(f"This repository lacks the commit of the record, {commit}. Fetch its whole history.")
     return commit
 
@@ -92,52 +99,83 @@ def _mirrors(module: PurePosixPath, path: PurePosixPath) -> bool:
     return (is_template or is_beside) and f"{module.stem}_".startswith(f"test_{path.stem.lstrip('_')}_")
 
 
-def cheapest(changed: set[str], without: set[str], seconds: float) -> tuple[list[str], int]:
-    """Return the cheapest functions that ran a changed module, up to ``seconds`` of CPU, and how many are left out.
+def cheapest(changed: set[str], own: set[str], seconds: float) -> tuple[list[str], int]:
+    """Return the cheapest functions of the gate that the change touches, and how many are left out.
 
-    A changed module of helpers touches all tests that import it.
+    The functions and the modules ``own`` together cost ``seconds`` of CPU at most. None of the functions is in ``own``.
     """
-    ran = record.ran()
-    files = {name for name, modules in ran.items() if modules & changed} | _importers(changed)
-    costs = record.costs("sqlite")
-    touched = {
-        name: cost.of_gate
-        for name, cost in costs.items()
-        if cost.in_gate and name.partition("::")[0] in files - without
-    }
-    chosen = _within(touched, seconds)
-    return chosen, len(touched) - len(chosen)
-
-
-def _importers(changed: set[str]) -> set[str]:
-    """Return the test modules that import a changed module of helpers."""
-    helpers = {PurePosixPath(path).stem for path in changed if path.startswith(("tests/support/", "tools/"))}
-    helpers -= {"__init__", "__main__"}
-    if not helpers:
-        return set()
-    names = "|".join(sorted(helpers))
-    imports = re.compile(rf"^(from (tests|tools)[.\w]*( import (.*, )?|\.)|    )({names})(,|$| import)", re.MULTILINE)
-    return {path for path in _modules() if imports.search((ROOT / path).read_text())}
+    costs = {name: cost.of_gate for name, cost in record.costs("sqlite").items() if cost.in_gate}
+    of_own = {name for name in costs if file_of(name) in own}
+    touched = _touched(changed)
+    others = {name: cost for name, cost in costs.items() if {name, file_of(name)} & touched and name not in of_own}
+    chosen = _within(others, seconds - sum(costs[name] for name in of_own))
+    return chosen, len(others) - len(chosen)
 
 
 def deep(changed: set[str], seconds: float) -> tuple[list[str], int]:
     """Return the deep tests of the parts that the change touches, up to ``seconds`` of CPU, and how many are left out.
 
-    The cheapest come first. A module that changed, or is newer than the record, is returned whole.
+    Changed modules of tests come first, whole. The cheapest others follow.
     """
-    begins = {
-        path for begin, paths in DEEP.items() if any(name.startswith(begin) for name in changed) for path in paths
-    }
-    begins |= _importers(changed) | {name.removesuffix("conftest.py") for name in changed if CONFTEST.fullmatch(name)}
-    costs: dict[str, float] = {}
+    seconds_of: dict[str, float] = defaultdict(float)
     for database in ("sqlite", "postgresql"):
         for name, cost in record.costs(database).items():
-            if cost.in_gate < cost.cases and name.startswith(tuple(begins)):
-                costs[name] = costs.get(name, 0.0) + cost.seconds - cost.of_gate
-    whole = _modules() & changed | {path for path in begins & _modules() if path not in _files(record.costs("sqlite"))}
-    others = {name: cost for name, cost in costs.items() if _files([name]).isdisjoint(whole)}
-    chosen = _within(others, seconds)
-    return sorted(whole) + chosen, len(others) - len(chosen)
+            if cost.deep:
+                seconds_of[name] += cost.of_deep
+    parts = [paths for begin, paths in DEEP.items() if any(name.startswith(begin) for name in changed)]
+    begins = tuple(path for paths in parts for path in paths)
+    touched = _touched(changed)
+    whole = dict.fromkeys(_modules() & changed, 0.0)
+    others = {}
+    for name, spent in seconds_of.items():
+        if file_of(name) in whole:
+            whole[file_of(name)] += spent
+        elif name.startswith(begins) or {name, file_of(name)} & touched:
+            others[name] = spent
+    of_changed = _within(whole, seconds)
+    chosen = of_changed + _within(others, seconds - sum(whole[name] for name in of_changed))
+    return chosen, len(whole) + len(others) - len(chosen)
+
+
+def _touched(changed: set[str]) -> set[str]:
+    """Return the functions that ran a changed module, and the modules of tests that a change beside them touches."""
+    ran = {name for name, modules in record.ran().items() if modules & changed}
+    return ran | affected(changed)
+
+
+def affected(changed: set[str]) -> set[str]:
+    """Return the modules of tests that import a changed module of `tests` or `tools`, or have it in their folder.
+
+    Fixtures and other files than Python's belong to all tests of their folder.
+    """
+    known = {str(path.relative_to(ROOT)): path for part in ("tests", "tools") for path in (ROOT / part).rglob("*.py")}
+    importers: dict[str, set[str]] = defaultdict(set)
+    for name, path in known.items():
+        for imported in _imports(path.read_text()):
+            importers[imported].add(name)
+    modules = _modules()
+    reached: set[str] = set()
+    open_ = {path for path in changed if path.startswith(("tests/", "tools/")) and ROOT / path != record.FILE}
+    while open_:
+        name = open_.pop()
+        reached.add(name)
+        following = set(importers[name])
+        if name.endswith("/conftest.py") or not name.endswith(".py"):
+            following |= {test for test in modules if test.startswith(f"{name.rpartition('/')[0]}/")}
+        open_ |= following - reached
+    return reached & modules
+
+
+def _imports(text: str) -> Iterator[str]:
+    """Yield the paths of the modules that a Python text imports from `tests` and `tools`."""
+    for module, names, whole in IMPORT.findall(text):
+        yield _path_of(module or whole)
+        yield from (_path_of(f"{module}.{name}") for name in re.findall(r"\w+", names))
+    yield from map(_path_of, PLUGIN.findall(text))
+
+
+def _path_of(module: str) -> str:
+    return f"{module.replace('.', '/')}.py"
 
 
 def _within(costs: Mapping[str, float], seconds: float) -> list[str]:
@@ -151,10 +189,18 @@ def _modules() -> set[str]:
     return {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
 
 
-def _files(names: Iterable[str]) -> set[str]:
-    return {name.partition("::")[0] for name in names}
+def file_of(name: str) -> str:
+    return name.partition("::")[0]
+
+
+def _has(revision: str) -> bool:
+    words = ["git", "rev-parse", "--quiet", "--verify", f"{revision}^{{commit}}"]
+    return subprocess.run(words, cwd=ROOT, capture_output=True, check=False).returncode == 0
 
 
 def _git(*words: str) -> list[str]:
+    """Return the lines that git prints. End the program if git fails."""
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S607
-    return done.stdout.splitlines() if done.returncode == 0 else []
+    if done.returncode:
+        raise SystemExit(f"git {' '.join(words)}: {done.stderr.strip()}")
+    return done.stdout.splitlines()

@@ -14,6 +14,7 @@ from tests.support.databases import url_of_the_tests_database
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite serves one hub"),
+    pytest.mark.both_databases,
     pytest.mark.django_db(transaction=True),
 ]
 

@@ -17,6 +17,7 @@ from tests.support import factories, yeoman
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "postgresql", reason="only a server can become read-only for its clients"),
+    pytest.mark.both_databases,
     pytest.mark.django_db(transaction=True),
 ]
 ANY_TASK = str(uuid.UUID(int=1))

@@ -68,6 +68,7 @@ def test_every_searchable_list_is_among_the_tested_pages():
 
 
 @on_postgresql
+@pytest.mark.both_databases
 @pytest.mark.parametrize("path", pages())
 def test_no_page_fails_on_a_nul_in_any_parameter(sign_in, rows, read, path):
     ana = sign_in("ana", Role.ADMIN)
@@ -102,6 +103,7 @@ admin.autodiscover()
 
 
 @on_postgresql
+@pytest.mark.both_databases
 @pytest.mark.parametrize("model", admin.site._registry)
 def test_no_admin_list_fails_on_a_nul_in_any_parameter(rows, model):
     client = staff_client(None, is_superuser=True)
