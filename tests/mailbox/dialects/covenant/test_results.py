@@ -113,19 +113,6 @@ def test_an_unknown_id_is_named_beside_the_acknowledged_ids(alice, bob):
     assert unknown.json()["task_id"] == absent
 
 
-def test_a_drain_under_a_spent_attempt_id_says_so(alice, bob):
-    for _ in range(2):
-        factories.resolved_task(alice, bob)
-    api, attempt = Api(alice), str(uuid4())
-    drained = api.get("/a2a/results/next", attempt_id=attempt).json()["result"]
-    api.post("/a2a/results/ack", {"task_ids": [drained["task_id"]]})
-
-    spent = api.get("/a2a/results/next", attempt_id=attempt)
-
-    assert spent.json() == {"kind": "a2a_result_opt", "result": None, "attempt_spent": True}
-    assert api.get("/a2a/results/next", attempt_id=uuid4()).json()["result"]["task_id"] != drained["task_id"]
-
-
 @pytest.mark.parametrize("body", [{}, {"task_ids": []}, {"task_ids": ["x"]}, {"task_ids": [str(uuid4())] * 1001}])
 def test_an_invalid_ack_is_refused(alice, body):
     assert error_of(Api(alice).post("/a2a/results/ack", body)) == (400, "invalid_request")

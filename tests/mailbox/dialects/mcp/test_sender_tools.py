@@ -77,7 +77,6 @@ def test_the_list_of_tasks_has_sides_states_and_pages(sender, worker, alice, bob
     assert ids(state="in_flight") == [own[0]]
     first = sender.tool("list_tasks", limit=3)
     assert [task["id"] for task in sender.tool("list_tasks", cursor=first["next_cursor"])["tasks"]] == [own[0]]
-    assert sender.refused("list_tasks", cursor="x").startswith("invalid_request: cursor: ")
 
 
 def test_a_task_to_oneself_is_listed_once(sender, alice):
