@@ -9,7 +9,7 @@ import pytest
 
 from mailbox.gate.callers import Caller, Role
 from mailbox.inspection import lists
-from mailbox.models import Result, Task
+from mailbox.models import Task
 from mailbox.verbs.upkeep import compaction
 from tests.support import factories
 from tests.support.mcp import held, sent
@@ -52,13 +52,6 @@ def test_a_repeat_of_a_task_that_was_deleted_says_so(sender, worker):
     again = sender.tool("send_task", recipient="bob", text="paint a house", id=task_id)
 
     assert (again["compacted"], again["outcome"]) == (True, "ok")
-
-
-def test_a_result_of_the_door_is_read_by_its_id_and_comes_by_no_drain(sender, worker):
-    sent(sender)
-    worker.tool("answer_task", **held(worker), content="done")
-
-    assert Result.objects.get().delivery == "delivered"
 
 
 def test_the_list_of_tasks_has_sides_states_and_pages(sender, worker, alice, bob):
