@@ -83,6 +83,7 @@ def test_invalid_fields_are_named_in_camel_case(client):
         ("1.0", "ListTasks", None),
         ("1.0.7", "ListTasks", None),
         ("1.0", "tasks/get", -32601),
+        (None, "ListTasks", -32009),
         ("", "ListTasks", -32009),
         ("0.3", "ListTasks", -32009),
         ("0.3.0", "tasks/get", -32001),
@@ -164,9 +165,10 @@ def test_an_unknown_route_elsewhere_gets_the_hub_s_own_error(path):
     assert Client().get(path).json()["code"] == "not_found"
 
 
-@pytest.mark.parametrize("version", ["", "0.3", "2.0"])
+@pytest.mark.parametrize("version", [None, "", "0.3", "2.0"])
 def test_rest_serves_version_1_0_alone(alice, bob, version):
-    api = Api(alice, headers={"A2A-Version": version}, prefix=f"/agents/{bob.agent.display}/rest")
+    headers = {} if version is None else {"A2A-Version": version}
+    api = Api(alice, headers=headers, prefix=f"/agents/{bob.agent.display}/rest")
     response = api.get("/tasks")
 
     assert response.status_code == 400
