@@ -85,38 +85,31 @@ def test_a_plain_request_id_of_the_caller_is_kept(alice, bob, given, kept):
     assert {event.request_id for event in AuditEvent.objects.all()} == {answer["X-Request-Id"]}
 
 
-@pytest.mark.django_db(transaction=True)
-def test_a_long_poll_returns_a_task_that_is_sent_meanwhile(alice, bob):
+def polled(poll, meanwhile):
+    """Return the answer of a poll that waits, and what ``meanwhile`` returns."""
     answers = []
-    api = Api(bob)
 
     def wait():
-        answers.append(api.get("/a2a/tasks/next", wait_ms=600_000))
+        answers.append(poll().json())
         connection.close()
 
     waiter = threading.Thread(target=wait)
     waiter.start()
-    task = factories.sent_task(alice, bob)
+    done = meanwhile()
     waiter.join()
-
-    assert [answer.json()["task"]["id"] for answer in answers] == [str(task.uuid)]
+    return answers[0], done
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_long_poll_returns_a_result_that_is_posted_meanwhile(alice, bob):
-    answers = []
-    api, task = Api(alice), factories.sent_task(alice, bob)
+def test_a_long_poll_returns_a_task_or_result_that_comes_meanwhile(alice, bob):
+    receive = partial(Api(bob).get, "/a2a/tasks/next", wait_ms=600_000)
+    drain = partial(Api(alice).post, "/a2a/results/next", {"wait_ms": 600_000})
 
-    def wait():
-        answers.append(api.post("/a2a/results/next", {"wait_ms": 600_000}))
-        connection.close()
+    leased, task = polled(receive, lambda: factories.sent_task(alice, bob))
+    body = {"task_id": str(task.uuid), "status": "ok"}
+    drained, _ = polled(drain, lambda: Api(bob).post("/a2a/results", body))
 
-    waiter = threading.Thread(target=wait)
-    waiter.start()
-    Api(bob).post("/a2a/results", {"task_id": str(task.uuid), "status": "ok"})
-    waiter.join()
-
-    assert [answer.json()["result"]["task_id"] for answer in answers] == [str(task.uuid)]
+    assert leased["task"]["id"] == drained["result"]["task_id"] == str(task.uuid)
 
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
