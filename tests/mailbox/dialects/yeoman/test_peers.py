@@ -134,14 +134,6 @@ def test_a_hub_without_skills_claims_no_capability(client):
     assert client.get("/api/v1/a2a/capabilities").json() == {"capabilities": []}
 
 
-def test_the_capabilities_that_an_operator_sets_are_public(client, settings):
-    settings.A2A_CAPABILITIES = STATIC
-
-    response = client.get("/api/v1/a2a/capabilities")
-
-    assert (response.status_code, response.json()) == (200, {"capabilities": STATIC})
-
-
 def test_the_skills_of_agents_are_listed_only_when_wanted(client, bob, settings):
     carol = factories.agent("carol")
     factories.profile(carol, tool_permissions=["summarise"])
