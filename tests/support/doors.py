@@ -37,6 +37,7 @@ class Act(StrEnum):
     LEASE = "lease"
     ANSWER = "answer"
     DRAIN = "drain"
+    COLLECT = "collect"  # the result of a send is read by its task, and comes by no drain
     READ = "read"
     OWN = "own"  # a read shows the tasks of its own dialect alone
     AUTHENTICATE = "authenticate"  # a request needs an API key
@@ -204,7 +205,7 @@ class HubDoor(HttpDoor):
     """The mailbox's own routes."""
 
     dialect = "mailbox"
-    does = frozenset(Act) - {Act.DEFAULT, Act.OWN}
+    does = frozenset(Act) - {Act.DEFAULT, Act.OWN, Act.COLLECT}
     send_path = "/a2a/tasks"
     text = ("intent_text",)
     of_tasks = (

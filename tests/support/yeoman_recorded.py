@@ -152,6 +152,13 @@ ENVELOPES = [
     _agnostic("a2a:result_query", '{"task_id":"gone"}', {"type": "result_response", **UNKNOWN}),
     _agnostic("a2a:delegate_batch", '{"tasks":[{"description":"a"},{"description":"b"}]}', {"task_ids": [ANY, ANY]}),
     _agnostic("a2a:status_query_batch", '{"task_ids":["gone"]}', {"statuses": {"gone": None}}),
+    _agnostic(
+        "a2a:discover",
+        "{}",
+        {"type": "a2a:announce", "id": "bob@local", "name": ANY, "publicKey": ANY, "capabilities": STATIC},
+    ),
+    _agnostic("a2a:announce", '{"name":"n","url":"http://n","capabilities":[]}', {}),
+    _agnostic("a2a:disconnect", "{}", {}),
     _agnostic("a2a:result", '{"task_id":"gone","result":{"ok":true}}', {"type": "result_cached", "warning": ANY}),
     _tool("agnostic_delegate_a2a", "a2a:delegate", _SCAN, {"task_id": ANY}),
     _tool(

@@ -1,4 +1,4 @@
-"""A quota refuses with 429 in each dialect's own shape."""
+"""The routes of quotas, and the quota of a request that sends several tasks."""
 
 from __future__ import annotations
 

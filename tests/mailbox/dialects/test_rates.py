@@ -1,4 +1,4 @@
-"""A rate refuses with 429 in each dialect's own shape, and its headers are on every answer that it counts."""
+"""The agents and keys that share a rate, and the headers of each answer that a rate counts."""
 
 from __future__ import annotations
 

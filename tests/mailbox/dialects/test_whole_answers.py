@@ -90,23 +90,22 @@ def parts_of(shown):
     return [[part.get("text", part.get("data")) for part in one["parts"]] for one in shown]
 
 
-def test_a_task_of_the_official_protocol_has_its_artifacts_and_the_closing_words(alice, bob):
-    result = answered(alice, bob, dialect="a2a", reads_result=True)
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        ({}, ["that is all"]),
+        ({"status": ResultStatus.ERROR, "error_message": "no rooms"}, ["no rooms", "that is all"]),
+    ],
+    ids=["ok", "error"],
+)
+def test_a_task_of_the_official_protocol_has_its_artifacts_and_the_closing_words(alice, bob, end, words):
+    result = answered(alice, bob, dialect="a2a", reads_result=True, **end)
 
     shown = v1_0.task(lives.view_of(official_tasks.find(alice.agent, bob.agent, str(result.task.uuid))))
 
     assert [one["artifactId"] for one in shown["artifacts"]] == ["report", "table"]
     assert parts_of(shown["artifacts"]) == [["one ", "two"], [{"rooms": 2}]]
-    assert parts_of([shown["status"]["message"]]) == [["that is all"]]
-
-
-def test_a_failure_of_the_official_protocol_keeps_its_artifacts_and_closing_words(alice, bob):
-    failed = answered(alice, bob, dialect="a2a", reads_result=True, status=ResultStatus.ERROR, error_message="no rooms")
-
-    shown = v1_0.task(lives.view_of(official_tasks.find(alice.agent, bob.agent, str(failed.task.uuid))))
-
-    assert parts_of(shown["artifacts"]) == [["one ", "two"], [{"rooms": 2}]]
-    assert parts_of([shown["status"]["message"]]) == [["no rooms", "that is all"]]
+    assert parts_of([shown["status"]["message"]]) == [words]
 
 
 def test_the_callback_has_them_too(alice, bob):

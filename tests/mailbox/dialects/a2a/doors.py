@@ -94,7 +94,7 @@ class OfficialDoor(HttpDoor):
     """One agent as a client of the official protocol, by HTTP+JSON."""
 
     dialect = "a2a"
-    does = frozenset({*SENDS, Act.OWN})
+    does = frozenset({*SENDS, Act.OWN, Act.COLLECT})
     headers = MappingProxyType({"A2A-Version": "1.0"})
     serves = r"/rest/|/\.well-known/"
     text: Place = ("message", "parts", 0, "text")

@@ -165,6 +165,7 @@ def test_a_direct_answer_is_of_its_type(anyone, holder):
     answered = told(anyone.result("SendMessage", body, **key), SendMessageResponse)
 
     assert words_of([answered["message"]]) == ["yes"]
+    assert "taskId" not in answered["message"]
 
 
 def test_a_caller_without_a_key_configures_webhooks_also_of_a_task_that_has_ended(anyone, holder):
@@ -178,6 +179,7 @@ def test_a_caller_without_a_key_configures_webhooks_also_of_a_task_that_has_ende
     listed = anyone.result("ListTaskPushNotificationConfigs", {"taskId": task["id"]})
 
     assert told(made, TaskPushNotificationConfig) == told(read, TaskPushNotificationConfig) == {**named, "url": HOOK}
+    assert listed == {"configs": [read], "nextPageToken": ""}
     official.read({"configs": listed["configs"]}, ListTaskPushNotificationConfigsResponse)
     for _ in range(2):
         assert not anyone.result("DeleteTaskPushNotificationConfig", named)

@@ -38,6 +38,7 @@ def test_a_read_waits_for_a_newer_generation(client, holder):
 def test_a_read_of_an_older_generation_is_answered_at_once(client, holder):
     sent = client.send()
     holder.take()
+    assert client.rpc("GetTask", {"id": sent["id"]}, **ON)["metadata"] == {NAME: {"generation": 2}}
     assert number_of(client.rpc("GetTask", {"id": sent["id"], "currentGeneration": "1"}, **ON)) == 2
 
     holder.answer(None)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.models import Task
 from mailbox.words import json_text
 from mailbox.words.conversation import UpdateStatus
 from mailbox.words.envelopes import ResultStatus
@@ -27,14 +26,6 @@ def test_a_message_makes_a_task_that_a_worker_leases_and_answers(client, holder)
     read = client.get(sent["id"])
     assert state(read) == "COMPLETED"
     assert read["artifacts"] == [{"artifactId": "result", "parts": [{"text": "done"}]}]
-
-
-def test_a_result_is_read_by_its_task_and_never_drained(client, holder, alice):
-    client.send()
-    holder.take()
-    holder.answer()
-
-    assert Task.objects.get().result.delivery == "delivered"
 
 
 def test_a_conversation_keeps_one_task_one_context_and_its_history_in_order(client, holder):
@@ -173,17 +164,6 @@ def test_a_key_makes_one_further_message(client, holder):
     assert words_of(client.get(sent["id"])["history"]) == ["do it", "which?", "this"]
 
 
-def test_a_key_repeats_the_direct_answer(client, holder):
-    body = {"message": message("quick?"), "configuration": {"returnImmediately": True}}
-    client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})
-    holder.take()
-    holder.answer("yes", direct=True)
-
-    again = client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})
-    assert words_of([again["message"]]) == ["yes"]
-    assert "taskId" not in again["message"]
-
-
 # ---- what the card says
 
 
@@ -203,19 +183,3 @@ def test_a_required_extension_must_be_named_and_activated_ones_come_back(client,
     response = client.response("SendMessage", body, **{"A2A-Extensions": "urn:need, urn:unknown,urn:may"})
     assert response.headers["A2A-Extensions"] == "urn:need, urn:may"
     assert json_text.loads(holder.take().metadata)["extensions"] == ["urn:need", "urn:may"]
-
-
-def test_streaming_and_push_can_be_off(client, bob):
-    factories.profile(bob, streaming=False, push_notifications=False)
-
-    assert client.error("SendStreamingMessage", {"message": message()}) == (-32004, "UNSUPPORTED_OPERATION")
-    assert client.error("SubscribeToTask", {"id": "x"}) == (-32004, "UNSUPPORTED_OPERATION")
-
-
-def test_the_extension_for_generations_numbers_tasks(client, holder):
-    sent = client.send()
-    holder.take()
-    name = "urn:a2a-hub:generation:v1"
-    read = client.rpc("GetTask", {"id": sent["id"]}, **{"A2A-Extensions": name})
-
-    assert read["metadata"] == {name: {"generation": 2}}

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from agentcards import official_agents
 from mailbox.models import PushConfig
 from tests.support import factories
 from tests.support.a2a import OfficialClient, message
-from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
 URL = "https://receiver.example/hook"
@@ -86,32 +84,6 @@ def test_a_url_that_the_hub_would_not_call_is_invalid(client, task_id):
     field = response["error"]["data"][1]["fieldViolations"][0]["field"]
     assert field == "configuration.taskPushNotificationConfig.url"
     assert client.rpc("ListTasks")["totalSize"] == 1
-
-
-@pytest.mark.parametrize(
-    ("method", "params"),
-    [
-        ("CreateTaskPushNotificationConfig", {"url": URL}),
-        ("GetTaskPushNotificationConfig", {"id": "x"}),
-        ("ListTaskPushNotificationConfigs", {}),
-        ("DeleteTaskPushNotificationConfig", {"id": "x"}),
-    ],
-)
-def test_a_card_without_push_has_no_receivers(client, bob, task_id, method, params):
-    factories.profile(bob, push_notifications=False)
-    official_agents.forget()
-    assert client.error(method, {"taskId": task_id, **params}) == (-32003, "PUSH_NOTIFICATION_NOT_SUPPORTED")
-
-
-def test_receivers_over_rest(alice, bob, task_id):
-    api = Api(alice, headers={"A2A-Version": "1.0"}, prefix=f"/agents/{bob.agent.display}/rest")
-    path = f"/tasks/{task_id}/pushNotificationConfigs"
-    created = api.post(path, {"url": URL, "id": "mine"}).json()
-    assert created == api.get(f"{path}/mine").json()
-    assert api.get(path).json() == {"configs": [created], "nextPageToken": ""}
-
-    deleted = api.delete(f"{path}/mine")
-    assert (deleted.status_code, deleted.json()) == (200, {})
 
 
 def test_receivers_in_0_3(alice, bob, task_id):

@@ -130,6 +130,7 @@ def test_all_fields_of_a_send_are_read_in_camel_case_and_in_snake_case():
             ({"message": MESSAGE | {"role": role}}, {"message.role": "must be one of ROLE_USER, ROLE_AGENT"})
             for role in ("user", 3, -1, True, 1.5, ["ROLE_USER"], "-1", "3")
         ),
+        ({"message": {"messageId": "m", "role": "ROLE_USER"}}, {"message.parts": "is required"}),
         ({"message": MESSAGE | {"parts": []}}, {"message.parts": "must have at least 1 entries"}),
         ({"message": MESSAGE | {"parts": "hi"}}, {"message.parts": "must be a JSON array"}),
         ({"message": MESSAGE | {"parts": [None]}}, {"message.parts.0": "must be a JSON object"}),

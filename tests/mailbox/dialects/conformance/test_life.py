@@ -159,6 +159,17 @@ def test_a_result_is_drained_once_by_the_sender_alone(door, alice, bob, mallory)
 
 
 @doors_that(Act.SEND)
+def test_a_result_waits_for_a_drain_unless_its_dialect_reads_it_by_its_task(door, alice, bob):
+    task_id = door(alice).send(INTENT)
+    worker = HubDoor(bob)
+    worker.lease()
+    worker.answer(task_id, ANSWER)
+
+    assert HubDoor(alice).drain() == (None if Act.COLLECT in door.does else (task_id, ANSWER))
+    assert Result.objects.get().delivery == "delivered"
+
+
+@doors_that(Act.SEND)
 def test_a_task_is_repaired_answered_and_goes_home(door, alice, bob, operator):
     sender, worker = door(alice), door(bob)
 

@@ -125,7 +125,7 @@ def test_a_method_that_a_route_lacks_is_refused(door, bob):
     for route in ROUTES[door]:
         for method in METHODS - route.methods:
             assert refused(client, method, route.path) == door.lacking
-            assert route.methods <= set(client.response["Allow"].split(", "))
+            assert set(client.response["Allow"].split(", ")) - {"HEAD", "OPTIONS"} == route.methods, route
 
 
 @every_route
@@ -138,7 +138,7 @@ def test_options_are_answered_with_the_methods_of_the_route(door, bob):
         response = api.call("OPTIONS", route.path)
 
         assert (response.status_code, response.content) == (204, b"")
-        assert route.methods <= set(response["Allow"].split(", "))
+        assert set(response["Allow"].split(", ")) - {"HEAD", "OPTIONS"} == route.methods
 
 
 @every_route

@@ -262,12 +262,6 @@ def test_the_timeout_counts_from_the_lease_and_not_from_the_send(alice, bob, tim
     assert read(alice, sent["id"])["state"] == "submitted"
 
 
-def test_invariant_13_a_task_sent_by_an_agent_has_source_agent(alice, bob):
-    sent = send(alice)
-
-    assert Task.objects.get(uuid=sent["id"]).source == "agent"
-
-
 def test_clearing_the_store_drops_finished_tasks_and_nothing_else(alice, bob):
     finished, waiting = send(alice), send(alice)
     sending.cancel(alice, finished["id"])

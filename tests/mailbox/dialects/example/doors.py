@@ -9,7 +9,7 @@ from tests.support.doors import RECIPIENT, TASK, Act, Door, HttpDoor, Request, S
 
 class Example(HttpDoor):
     dialect = DIALECT
-    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.LEASE, Act.ANSWER, Act.DRAIN, Act.TIMEOUT}
+    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.LEASE, Act.ANSWER, Act.DRAIN, Act.TIMEOUT, Act.COLLECT}
     urlconf = "tests.mailbox.dialects.example.project_urls"
     send_path = "/example/tasks"
     text = ("text",)

@@ -30,7 +30,7 @@ OF_TASK = f"/a2a/inboxes/{RECIPIENT}/tasks/{TASK}"
 
 class InboxRoutes(HttpDoor):
     dialect = "marianne"
-    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.DRAIN}
+    does = frozenset(Act) - {Act.OWN, Act.DEFAULT, Act.DRAIN, Act.COLLECT}
     send_path = f"/a2a/inboxes/{RECIPIENT}/tasks"
     text = ("description",)
     of_tasks = (

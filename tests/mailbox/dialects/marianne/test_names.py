@@ -94,7 +94,10 @@ def test_an_inbox_is_read_over_http_under_the_name_that_it_shows(alice):
     assert sent.json()["task"]["target_agent"] == "Code Reviewer"
 
 
-@pytest.mark.parametrize(("name", "refusal"), [("No%20One", (400, "invalid_request")), ("Bob", (404, "unknown_agent"))])
+@pytest.mark.parametrize(
+    ("name", "refusal"),
+    [("No%20One", (400, "invalid_request")), ("Bob", (404, "unknown_agent")), ("nobody", (404, "unknown_agent"))],
+)
 def test_a_name_that_no_agent_has_is_refused_over_http(alice, bob, name, refusal):
     assert error_of(Api(alice).get(f"/a2a/inboxes/{name}/tasks")) == refusal
 

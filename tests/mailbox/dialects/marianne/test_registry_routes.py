@@ -110,6 +110,5 @@ def test_a_hostile_query_lists_no_card(alice, query):
     assert Api(alice).get(f"/a2a/registry?{query}").json()["cards"] == []
 
 
-@pytest.mark.parametrize("query", ["limit=0", "limit=1001", "limit=x", "cursor=x", "job=1"])
-def test_a_malformed_query_is_400(alice, query):
-    assert Api(alice).get(f"/a2a/registry?{query}").status_code == 400
+def test_an_unknown_parameter_is_400(alice):
+    assert Api(alice).get("/a2a/registry?job=1").status_code == 400

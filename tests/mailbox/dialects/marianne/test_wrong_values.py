@@ -28,7 +28,7 @@ def submit(inbox: A2AInbox, **fields: Any) -> A2ATask:
 
 @pytest.mark.parametrize(
     ("field", "value", "refused_as"),
-    [("description", 7, "description"), ("context", 7, "context"), ("context", {"a": float("nan")}, "metadata")],
+    [("context", 7, "context"), ("context", {"a": float("nan")}, "metadata")],
 )
 def test_a_task_of_wrong_values_is_refused(inbox: A2AInbox, field: str, value: object, refused_as: str) -> None:
     with pytest.raises(InvalidRequestError) as refused:
@@ -38,8 +38,8 @@ def test_a_task_of_wrong_values_is_refused(inbox: A2AInbox, field: str, value: o
     assert not Task.objects.exists()
 
 
-@pytest.mark.parametrize("task_id", [7, None, "no id", b"bytes"])
-def test_an_inbox_has_no_task_under_a_wrong_id(inbox: A2AInbox, task_id: Any) -> None:
+@pytest.mark.parametrize("task_id", [7, None, "no id", "", b"bytes", "6a2f1d34-8f0e-4c57-9b1e-2d7c5a90e4b1"])
+def test_an_inbox_has_no_task_under_a_wrong_or_unknown_id(inbox: A2AInbox, task_id: Any) -> None:
     submit(inbox)
 
     assert inbox.get_task(task_id) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from http import HTTPStatus
 
 import pytest
 from django.test import Client
@@ -200,13 +199,6 @@ def test_a_call_of_a_batch_does_not_wait(bob, monkeypatch):
     _, answers = posted(bob, [{"jsonrpc": "2.0", "id": n, "method": "tools/call", "params": call} for n in (1, 2)])
 
     assert [one["result"]["structuredContent"]["task"] for one in answers] == [None, None]
-
-
-@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT"])
-def test_there_are_no_sessions_and_no_stream_of_the_server_s_own(alice, method):
-    response = Api(alice).call(method, "/mcp")
-
-    assert (response.status_code, response["Allow"]) == (HTTPStatus.METHOD_NOT_ALLOWED, "POST, OPTIONS")
 
 
 def test_a_page_of_another_origin_is_refused_unless_the_operator_allows_it(alice, settings):

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mailbox.models import AuditEvent, Task
+from mailbox.models import Task
 from mailbox.verbs.life import leasing
 from tests.support import factories, yeoman
 from tests.support.yeoman import RECEIVE, envelope
@@ -63,32 +63,11 @@ def test_the_text_of_a_delegate_is_its_intent(peer, payload, intent):
     assert Task.objects.get(uuid=answer["task_id"]).intent_text == intent
 
 
-def test_a_heartbeat_is_echoed(peer):
-    answer = peer.send("a2a:heartbeat", {"timestamp": 1}, id="hb-1")
-
-    assert answer == {"accepted": True, "message_id": "hb-1", "timestamp": yeoman.TIMESTAMP}
-
-
 @pytest.mark.parametrize("kind", ["foo", "", "a2a:create_agent", "a2a:delegate-response", "delegate", "A2A:DELEGATE"])
 def test_any_other_type_is_accepted_with_a_warning(peer, kind):
     answer = peer.send(kind, {"anything": [1]}, id="m")
 
     assert answer == {"accepted": True, "message_id": "m", "warning": f"Unhandled type: {kind}"}
-    assert not Task.objects.exists()
-
-
-@pytest.mark.parametrize("kind", ["a2a:provision_credentials", "a2a:revoke_credentials"])
-def test_credentials_are_not_kept_and_the_answer_says_so(peer, kind, caplog, capfd):
-    secret = "sk-very-secret"
-
-    with caplog.at_level("DEBUG"):
-        answer = peer.send(kind, {"provider": "openai", "api_key": secret, "metadata": {}})
-
-    assert answer["accepted"] is True
-    assert kind in answer["warning"]
-    assert "Nothing was done" in answer["warning"]
-    assert secret not in json.dumps(answer) + caplog.text + "".join(capfd.readouterr())
-    assert not AuditEvent.objects.filter(data__contains=secret).exists()
     assert not Task.objects.exists()
 
 
@@ -150,24 +129,6 @@ def test_the_payload_may_be_left_out(peer):
     del body["payload"]
 
     assert peer.receive(body).status_code == 200
-
-
-@pytest.mark.parametrize(
-    ("headers", "detail"),
-    [
-        ({}, "Missing or invalid authorization header"),
-        ({"Authorization": "Basic Og=="}, "Missing or invalid authorization header"),
-        ({"X-API-Key": "wrong"}, "Invalid API key"),
-        ({"X-API-Key": ""}, "Invalid API key"),
-        ({"Authorization": "Bearer wrong"}, "Invalid or expired token"),
-    ],
-)
-@pytest.mark.parametrize("body", ["{", "{}"])
-def test_bad_credentials_are_refused_before_the_body_is_read(client, headers, detail, body):
-    response = client.post(RECEIVE, body, content_type="application/json", headers=headers)
-
-    assert response.status_code == 401
-    assert response.json() == {"detail": detail}
 
 
 def test_a_bad_api_key_does_not_fall_through_to_a_good_token(client, alice):

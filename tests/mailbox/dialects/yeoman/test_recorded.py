@@ -10,7 +10,8 @@ import uuid
 import pytest
 from django.core.management import call_command
 
-from mailbox.verbs.life import leasing
+from mailbox.models import Task
+from mailbox.verbs.life import leasing, results
 from tests.support import factories
 from tests.support import yeoman_recorded as recorded
 from tests.support.api import Api
@@ -50,16 +51,19 @@ def test_bad_credentials_are_refused_before_the_body_is_read(name, headers, deta
     assert (response.status_code, response.json()) == (401, {"detail": detail}), name
 
 
-def test_a_sent_secret_is_in_no_log_and_no_row(client, caplog):
+@pytest.mark.parametrize("kind", ["a2a:provision_credentials", "a2a:revoke_credentials"])
+def test_a_sent_secret_is_in_no_answer_no_log_and_no_row(client, kind, caplog, capfd):
     secret, rows = f"sk-{uuid.uuid4().hex}", io.StringIO()
     payload = json.dumps({"provider": "openai", "api_key": secret, "metadata": {}})
 
     with caplog.at_level(logging.DEBUG):
-        answered = client.post(recorded.RECEIVE, recorded.envelope("a2a:provision_credentials", payload))
+        answered = client.post(recorded.RECEIVE, recorded.envelope(kind, payload))
+    printed = "".join(capfd.readouterr())
     call_command("dumpdata", use_base_manager=True, stdout=rows)
 
     assert answered.status_code == 200
-    assert secret not in caplog.text
+    assert secret not in answered.text + caplog.text + printed
+    assert not Task.objects.exists()
     assert "alice@local" in rows.getvalue()
     assert secret not in rows.getvalue()
 
@@ -74,6 +78,21 @@ def test_a_workflow_s_step_reads_the_id_of_its_task(client):
     answer = client.post("/api/v1/a2a/tasks", {"task": "Summarise", "context": {}}).json()
 
     assert client.get(f"/api/tasks/{answer['taskId']}").json()["status"] == "pending"
+
+
+def test_agnostic_s_client_reads_the_keys_that_it_needs(client, bob):
+    delegate = recorded.envelope("a2a:delegate", '{"description":"d","task_type":"qa"}')
+    batch = recorded.envelope("a2a:delegate_batch", '{"tasks":[{"description":"e"}]}', message_id="f" * 32)
+    task_id = client.post(recorded.RECEIVE, delegate).json()["task_id"]
+    [batched] = client.post(recorded.RECEIVE, batch).json()["task_ids"]
+    [lease, _] = leasing.lease_tasks(bob, limit=2)
+    results.post_result(bob, factories.result_envelope(lease.task))
+
+    query = recorded.envelope("a2a:status_query_batch", json.dumps({"task_ids": [task_id, batched]}))
+    statuses = client.post(recorded.RECEIVE, query).json()["statuses"]
+
+    assert (statuses[task_id]["status"], statuses[batched]["status"]) == ("completed", "running")
+    assert statuses[task_id]["result"] == {"content": factories.SOME_TEXT}
 
 
 def test_a_delegated_task_comes_back_answered(client, bob):
@@ -92,8 +111,3 @@ def test_a_delegated_task_comes_back_answered(client, bob):
     assert pending["status"] == "running"
     assert posted.json() == recorded.accepted(type="result_cached", task_id=task_id)
     assert (asked["status"], asked["result"]) == ("completed", {"content": [{"type": "json", "value": {"words": 3}}]})
-
-
-def test_the_hub_s_description_of_itself_is_public(client):
-    assert client.get("/.well-known/a2a-agent").json()["id"] == "bob@local"
-    assert len(client.get("/api/v1/a2a/capabilities").json()["capabilities"]) == 3

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tests.support.clients import readings
-from tests.support.clients.driven import RefusedError
 from tests.support.clients.talk import NEW
 
 pytestmark = pytest.mark.parametrize("sdk", NEW, ids=str)
@@ -85,11 +84,3 @@ def test_a_direct_answer_is_in_no_list(talk, request):
 
     assert answer.text == "Hello yourself."
     assert listed(talk, contextId=request.node.name)["tasks"] == []
-
-
-@pytest.mark.parametrize("query", [{"pageSize": 0}, {"pageSize": 101}, {"pageToken": "made up"}], ids=str)
-def test_a_bad_page_is_refused(talk, query):
-    with pytest.raises(RefusedError) as refused:
-        listed(talk, **query)
-
-    assert refused.value.name in ("InvalidParamsError", "RequestMalformedError")
