@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
@@ -18,8 +18,10 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 FILE = ROOT / "tests" / "costs.json"
 BUDGET = 900.0  # CPU seconds of the gate on both databases: two cores for seven and a half minutes
-IN_GATE = "in_gate"  # a property of each test
+IN_GATE = "in_gate"  # a property of each test: the part of it that the gate runs, 0 to 1
 DEEP = "(deep or processes) and not smoke"  # what `make test-touched` runs
+RAN = "ran"
+LINES_BELOW = 3  # the content of a function is one line
 ROUNDS = 200_000
 REFERENCE = 0.0097  # CPU seconds of the rounds on the machine of the record
 
@@ -63,12 +65,19 @@ def function_of(nodeid: str) -> str:
 
 @cache
 def _content() -> dict[str, Any]:
-    return json.loads(FILE.read_text()) if FILE.is_file() else {"commit": "HEAD", "costs": {}, "ran": {}}
+    return json.loads(FILE.read_text()) if FILE.is_file() else {"commit": "HEAD", "modules": [], "tests": {}}
 
 
+def _functions() -> Iterator[tuple[str, dict[str, Any]]]:
+    for file, functions in _content()["tests"].items():
+        for name, known in functions.items():
+            yield f"{file}::{name}", known
+
+
+@cache
 def costs(vendor: str) -> Mapping[str, Cost]:
     """Return the cost of each function on a database. Functions that are newer than the record are missing."""
-    return {name: Cost(*row) for name, row in _content()["costs"].get(vendor, {}).items()}
+    return {name: Cost(*known[vendor]) for name, known in _functions() if vendor in known}
 
 
 def costs_of_scopes(vendor: str, scope_of: Callable[[str], str]) -> Mapping[str, float]:
@@ -80,11 +89,11 @@ def costs_of_scopes(vendor: str, scope_of: Callable[[str], str]) -> Mapping[str,
 
 def ran() -> Mapping[str, set[str]]:
     """Return the modules that each function ran, as paths from the project's root."""
-    content = _content()["ran"]
-    modules = content.get("modules", [])
+    modules = _content()["modules"]
     return {
-        name: {module for number, module in enumerate(modules) if int(bits, 16) >> number & 1}
-        for name, bits in content.get("tests", {}).items()
+        name: {module for number, module in enumerate(modules) if int(known[RAN], 16) >> number & 1}
+        for name, known in _functions()
+        if RAN in known
     }
 
 
@@ -98,20 +107,20 @@ def write(costs_of: Mapping[str, Mapping[str, Cost]], ran_by: Mapping[str, set[s
     runs = Counter(sorted(module for modules in ran_by.values() for module in modules))
     modules = [module for module, _ in runs.most_common()]  # what many ran has a low number, which keeps the bits few
     place = {module: number for number, module in enumerate(modules)}
-    bits = {name: f"{sum(1 << place[module] for module in ran):x}" for name, ran in sorted(ran_by.items())}
-    rows = {
-        vendor: {
-            name: [round(value, 2) if isinstance(value, float) else value for value in asdict(cost).values()]
-            for name, cost in sorted(functions.items())
-        }
-        for vendor, functions in costs_of.items()
-    }
-    FILE.write_text(_in_lines({"commit": commit, "costs": rows, "ran": {"modules": modules, "tests": bits}}))
+    tests: dict[str, dict[str, dict[str, Any]]] = defaultdict(lambda: defaultdict(dict))
+    for vendor, functions in costs_of.items():
+        for name, cost in functions.items():
+            file, _, function = name.partition("::")
+            tests[file][function][vendor] = [round(value, 2) for value in asdict(cost).values()]
+    for name, modules_of in ran_by.items():
+        file, _, function = name.partition("::")
+        tests[file][function][RAN] = f"{sum(1 << place[module] for module in modules_of):x}"
+    FILE.write_text(_in_lines({"commit": commit, "modules": modules, "tests": tests}))
 
 
 def _in_lines(content: Any, depth: int = 0) -> str:
-    if not isinstance(content, dict):
+    if not isinstance(content, dict) or depth == LINES_BELOW:
         return json.dumps(content)
     inner = " " * (depth + 1)
-    lines = [f"{inner}{json.dumps(name)}: {_in_lines(value, depth + 1)}" for name, value in content.items()]
+    lines = [f"{inner}{json.dumps(name)}: {_in_lines(content[name], depth + 1)}" for name in sorted(content)]
     return "{\n" + ",\n".join(lines) + "\n" + " " * depth + "}" + ("" if depth else "\n")

@@ -47,9 +47,12 @@ WITH_A_DATABASE = {"db", "django_db_setup", "live_server", "migrated_database", 
 MADE_ONCE = re.compile(r'\(scope="(package|session)"\)')
 MOST_CASES = 10
 KEPT_CASES = 5
+GATE_EXAMPLES, ALL_EXAMPLES = 8, 40
 
-hypothesis.settings.register_profile("gate", max_examples=8, stateful_step_count=30, deadline=None, derandomize=True)
-hypothesis.settings.register_profile("all", max_examples=40, stateful_step_count=20, deadline=None)
+hypothesis.settings.register_profile(
+    "gate", max_examples=GATE_EXAMPLES, stateful_step_count=30, deadline=None, derandomize=True
+)
+hypothesis.settings.register_profile("all", max_examples=ALL_EXAMPLES, stateful_step_count=20, deadline=None)
 hypothesis.settings.register_profile("soak", max_examples=500, stateful_step_count=50, deadline=None)
 
 
@@ -78,7 +81,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item not in kept])
     items[:] = chosen
     for item in items:
-        item.user_properties.append((record.IN_GATE, item in of_gate))
+        item.user_properties.append((record.IN_GATE, _share_of(item) if item in of_gate else 0.0))
     yield
     costs = record.costs_of_scopes(connection.vendor, scope_of)
     items.sort(key=lambda item: (-costs.get(scope := scope_of(item.nodeid), 0.0), scope))
@@ -114,6 +117,12 @@ def _of_gate(items: Iterable[pytest.Item]) -> Iterable[pytest.Item]:
             yield from sorted(cases, key=lambda case: crc32(case.nodeid.encode()))[:KEPT_CASES]
         else:
             yield from cases
+
+
+def _share_of(item: pytest.Item) -> float:
+    """Return which part of a whole run of the test the gate makes: of a dear search some examples."""
+    is_whole = item.config.getoption("gate") or not item.get_closest_marker("search")
+    return 1.0 if is_whole else GATE_EXAMPLES / ALL_EXAMPLES
 
 
 def _is_of_gate(item: pytest.Item) -> bool:

@@ -35,9 +35,9 @@ def _add(cost: Cost, test: Mapping[str, Any], slowness: float) -> None:
     cost.setup += setup
     cost.call += call
     cost.children += children
-    if test[record.IN_GATE]:
+    if share := test[record.IN_GATE]:
         cost.in_gate += 1
-        cost.of_gate += setup + call + children
+        cost.of_gate += share * (setup + call + children)
     if {"deep", "processes"} & {*test["marks"]} and "smoke" not in test["marks"]:
         cost.deep += 1
         cost.of_deep += setup + call + children

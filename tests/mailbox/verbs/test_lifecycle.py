@@ -26,6 +26,7 @@ RISK = DuplicateRisk.OPERATOR_ACCEPTED
 SIZE = hypothesis.settings(derandomize=hypothesis.settings.get_current_profile_name() != "soak")
 
 
+@pytest.mark.search
 @pytest.mark.deep
 @pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)

@@ -171,11 +171,11 @@ def test_an_agents_journal_is_found_by_its_key(crowd):
 
 
 def test_repairs_are_found_by_index_in_the_journal(crowd):
-    assert_walks(AuditEvent.objects.repairs().one_by_one().newest_first()[:50], "audit_repairs")
+    assert_walks(AuditEvent.objects.repairs().one_by_one().newest_first()[:50], "audit_repairs|audit_by_kind")
 
 
 def test_passes_of_the_retry_gate_are_found_by_index_in_the_journal(crowd):
-    assert_walks(AuditEvent.objects.scans().newest_first()[:25], "audit_scans")
+    assert_walks(AuditEvent.objects.scans().newest_first()[:25], "audit_scans|audit_by_kind")
 
 
 def test_the_tasks_of_one_cache_key_are_found_by_index(crowd):

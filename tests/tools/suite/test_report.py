@@ -13,14 +13,14 @@ COST = {"setup": 1.0, "call": 2.0, "children": 4.0}
 
 
 def outcome_of(outcome="passed", **more):  # of a test
-    return {"outcome": outcome, "cost": COST, "fixtures": {}, "in_gate": True, "marks": [], **more}
+    return {"outcome": outcome, "cost": COST, "fixtures": {}, "in_gate": 1.0, "marks": [], **more}
 
 
 @pytest.fixture
 def done():
     tests = {
-        "tests/a/test_a.py::test_b[1]": outcome_of(ran=["mailbox/a.py"]),
-        "tests/a/test_a.py::test_b[2]": outcome_of(in_gate=False, fixtures={"crowd": 3.0}),
+        "tests/a/test_a.py::test_b[1]": outcome_of(ran=["mailbox/a.py"], in_gate=0.5),
+        "tests/a/test_a.py::test_b[2]": outcome_of(in_gate=0.0, fixtures={"crowd": 3.0}),
         "tests/a/test_a.py::test_c": outcome_of("failed", marks=["processes"]),
         "tests/a/test_a.py::test_d": outcome_of("skipped"),
     }
@@ -29,7 +29,7 @@ def done():
 
 def test_costs_are_seconds_of_the_record_s_machine_and_count_what_ran(done):
     assert report.costs_of(done) == {
-        "tests/a/test_a.py::test_b": Cost(2, 2.5, 2.0, 4.0, in_gate=1, of_gate=3.5),
+        "tests/a/test_a.py::test_b": Cost(2, 2.5, 2.0, 4.0, in_gate=1, of_gate=1.75),
         "tests/a/test_a.py::test_c": Cost(1, 0.5, 1.0, 2.0, in_gate=1, of_gate=3.5, deep=1, of_deep=3.5),
     }
     assert report.modules_of([done]) == {"tests/a/test_a.py::test_b": {"mailbox/a.py"}}

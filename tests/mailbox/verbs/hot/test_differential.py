@@ -29,6 +29,7 @@ SIZE = hypothesis.settings(
 )
 
 
+@pytest.mark.search
 @pytest.mark.deep
 @pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)

@@ -55,6 +55,7 @@ PROGRAMS = st.lists(st.integers(0, len(CHAPTERS) - 1).flatmap(CHAPTERS.__getitem
 )
 
 
+@pytest.mark.search
 @pytest.mark.deep
 @pytest.mark.smoke
 @pytest.mark.django_db(transaction=True)
