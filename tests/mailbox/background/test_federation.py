@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import psutil
@@ -21,7 +22,6 @@ from a2a_hub_client import Hub as Client
 from a2a_hub_client.models.tasks import LeasedTask
 from tests.support.hub import PATIENCE, ROOT, Hub, served, wait_until
 from tests.support.own_client import client_of
-from tests.support.ports import lasting_port
 
 pytestmark = [pytest.mark.processes, pytest.mark.one_database]
 
@@ -34,20 +34,21 @@ class Side:
 
     var: Path
     stack: contextlib.ExitStack
-    port: int = field(default_factory=lasting_port)
     keys: dict[str, str] = field(default_factory=dict)
     hub: Hub = field(init=False)
+    port: int = 0  # which the system chooses at the first start
 
     def __post_init__(self) -> None:
         self.start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
+        return self.hub.url
 
     def start(self) -> None:
         own = served(self.var, services="web,carrier", port=self.port, A2A_OUTBOUND_ALLOW="127.0.0.1")
         self.hub = self.stack.enter_context(own)
+        self.port = urlsplit(self.hub.url).port or 0
 
     def kill_and_start(self) -> None:
         for process in [psutil.Process(self.hub.process.pid), *self.hub.descendants()]:

@@ -15,7 +15,6 @@ from tests.support.hub import ROOT
 PLACE = ROOT / ".venv-clients"
 DRIVERS = Path(__file__).parent / "drivers"
 PACKAGE = ROOT / "clients" / "javascript"
-MADE = {"dist", "node_modules"}
 OLDEST_NODE = 20
 PYTHON = ("python_1", "python_0_3", "server_1")
 JAVASCRIPT = ("javascript", "hub-client")
@@ -38,12 +37,6 @@ def javascript_driver(name: str) -> list[str]:
 def javascript_package() -> Path:
     """Return the folder of the hub's own client, built. Raises `NotInstalledError`."""
     return _installed("hub-client")
-
-
-def package_files() -> list[Path]:
-    """Return the source files of the hub's JavaScript client."""
-    found = (path for path in PACKAGE.rglob("*") if not MADE & set(path.relative_to(PACKAGE).parts))
-    return sorted(path for path in found if path.is_file())
 
 
 def has_node() -> bool:

@@ -11,7 +11,6 @@ from typing import Any
 
 Json = dict[str, Any]
 ENDS = ("completed", "failed", "canceled", "rejected")
-INTERRUPTIONS = ("input_required", "auth_required")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import httpx
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 from pytest_django import DjangoDbBlocker
 
 from agentcards import profiles
@@ -18,7 +20,6 @@ from tests.support import factories
 from tests.support.clients.player import Player, playing
 from tests.support.clients.talk import Client, Talk, talking
 from tests.support.hub import PATIENCE, Hub, served
-from tests.support.own_rows import database_at
 
 PERFORMER, DOORMAN, PURIST = "bob", "dora", "petra"  # dora is open to callers without a key, petra takes text alone
 SENDERS = ("alice", "carol")
@@ -59,7 +60,7 @@ class Stage:
 @contextlib.contextmanager
 def staged(var: Path, database_url: str, blocker: DjangoDbBlocker) -> Iterator[Stage]:
     """Serve a hub with its cast until the block ends."""
-    with database_at(database_url, blocker):
+    with _database_at(database_url, blocker):
         keys = _cast()
     with ExitStack() as kept:
         hub = kept.enter_context(
@@ -73,6 +74,24 @@ def staged(var: Path, database_url: str, blocker: DjangoDbBlocker) -> Iterator[S
         )
         players = {name: kept.enter_context(playing(hub.url, keys[name])) for name in (PERFORMER, DOORMAN)}
         yield Stage(hub=hub, keys=keys, players=players, kept=kept)
+
+
+@contextlib.contextmanager
+def _database_at(url: str, blocker: DjangoDbBlocker) -> Iterator[None]:
+    """Let this thread use that database instead of the tests' until the block ends. Both are of one kind.
+
+    So no process of its own has to make the rows of a hub that has not started.
+    """
+    tests = connections[DEFAULT_DB_ALIAS]
+    path = urlsplit(url).path
+    name = path if connection.vendor == "sqlite" else path.removeprefix("/")
+    connections[DEFAULT_DB_ALIAS] = own = type(tests)({**tests.settings_dict, "NAME": name}, alias="hub")
+    try:
+        with blocker.unblock():
+            yield
+    finally:
+        own.close()
+        connections[DEFAULT_DB_ALIAS] = tests
 
 
 def _cast() -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import sys
 from datetime import timedelta
 from urllib.parse import urlsplit
@@ -19,7 +20,6 @@ from tests.support import factories
 from tests.support.cast import olga
 from tests.support.databases import url_of_the_tests_database
 from tests.support.hub import has_ended, served, wait_until
-from tests.support.ports import lasting_port
 from tests.support.workers import await_lease, await_message, lease_of, messages_of, result_of, text_of
 
 pytestmark = pytest.mark.one_database
@@ -104,12 +104,15 @@ def test_a_result_survives_a_restart_of_the_hub(desk, alice, bob, tmp_path):
 
 def test_a_worker_waits_for_a_hub_that_has_not_started_yet(desk, alice, bob, tmp_path):
     task = factories.sent_task(alice, bob)
-    port = lasting_port()
-    desk.url = f"http://127.0.0.1:{port}"
-    with desk.process("cat", options=("--once",)) as worker:
-        wait_until(lambda: "Cannot lease a task now" in worker.printed)
-        with served(tmp_path / "hub", database_url=url_of_the_tests_database(), port=port):
-            assert worker.code() == 0
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+        desk.url = f"http://127.0.0.1:{port}"
+        with desk.process("cat", options=("--once",)) as worker:
+            wait_until(lambda: "Cannot lease a task now" in worker.printed)
+            reserved.close()
+            with served(tmp_path / "hub", database_url=url_of_the_tests_database(), port=port):
+                assert worker.code() == 0
 
     assert result_of(task).status == "ok"
     assert "The hub answers again." in worker.printed
