@@ -15,7 +15,7 @@ from collections.abc import Callable, Sequence
 from tests.support import record
 from tests.support.record import ROOT
 from tools.suite import report, touched
-from tools.suite.runs import DATABASES, IN_ORDER, Run, cores, run, say, workers
+from tools.suite.runs import DATABASES, IN_ORDER, Run, cores, databases, run, say, workers
 
 CHECK_SECONDS = 45.0  # CPU
 DEEP_SECONDS = 2000.0  # CPU: half an hour of two cores that wait a third of the time
@@ -33,9 +33,9 @@ def main(arguments: Sequence[str]) -> int:
     return parts[part](*rest)
 
 
-def gate(*databases: str) -> int:
+def gate(*of: str) -> int:
     began = time.monotonic()
-    chosen = databases or DATABASES
+    chosen = of or databases()
     for number, database in enumerate(chosen, 1):
         seconds = sum(cost.of_gate for cost in record.costs(database).values())
         minutes = seconds * record.calibrate() / cores() / 60
@@ -63,15 +63,15 @@ def deep(base: str = "") -> int:
     say(f"The change touches {len(chosen)} functions or modules with deep tests; {left_out} more are left out.")
     if not chosen:
         return 0
-    runs = [_with_second_try(database, ["-m", record.DEEP], chosen) for database in DATABASES]
+    runs = [_with_second_try(database, ["-m", record.DEEP], chosen) for database in databases()]
     return 0 if all(one.is_good for one in runs) else 1
 
 
-def everything(*databases: str) -> int:
+def everything(*of: str) -> int:
     began = time.monotonic()
     commit = touched.head()
     runs = []
-    for database in databases or DATABASES:
+    for database in of or databases():
         runs.append(_with_second_try(database, ["--modules"], []))
         (OF_ALL / "report.md").write_text(report.page(runs))
     say(report.page(runs))

@@ -63,6 +63,14 @@ def environment_of(database: str, folder: Path) -> Iterator[dict[str, str]]:
         yield usual | {"DATABASE_URL": url}
 
 
+def databases() -> tuple[str, ...]:
+    """Return the databases of a whole run. Where PostgreSQL is missing, say so and leave it out; CI must have it."""
+    if postgres.is_available() or os.environ.get("CI"):
+        return DATABASES
+    say("PostgreSQL is missing, so its tests are left out. Set TEST_DATABASE_URL to a server.")
+    return ("sqlite",)
+
+
 def run(database: str, options: Sequence[str], chosen: Sequence[str], folder: Path, *, tries: int = 1) -> Run:
     """Run the chosen modules and functions, or all tests.
 

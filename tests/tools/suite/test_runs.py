@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support import record
+from tests.support import postgres, record
 from tools.suite import __main__ as suite
 from tools.suite import runs, touched
 from tools.suite.runs import Run
@@ -102,6 +102,18 @@ def test_the_gate_runs_on_both_databases_and_ends_at_the_first_that_fails(monkey
     assert suite.gate("sqlite") == 0
     assert suite.main(["gate", "postgresql"]) == 1
     assert suite.main(["unknown"]) == 2
+
+
+def test_without_postgresql_its_half_is_left_out_but_not_in_ci(monkeypatch, capsys):
+    monkeypatch.setattr(postgres, "is_available", lambda: False)
+    monkeypatch.delenv("CI", raising=False)
+
+    assert runs.databases() == ("sqlite",)
+    assert "PostgreSQL is missing" in capsys.readouterr().out
+
+    monkeypatch.setenv("CI", "true")
+
+    assert runs.databases() == runs.DATABASES
 
 
 def test_the_record_is_renewed_only_by_good_runs_on_both_databases(monkeypatch, tmp_path):
