@@ -24,6 +24,7 @@ from tools.proof.mutations.bug import Bug
 
 AT_ONCE = 2  # copies
 WITHIN = 600  # seconds for one run of tests
+WAITING = 60  # seconds for one test: a bug may let it wait without end
 MARK = "A2A_BUGS_TREE"  # in the environment of every process that the tests start
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 NO_TESTS = 5  # pytest's exit code if it selected no test
@@ -131,7 +132,7 @@ def run(tree: Path, database: str, *arguments: str, migrates: bool = False) -> t
 
     The tests use this tree's migrated database of SQLite, or their own if their tree ``migrates`` in another way.
     """
-    options = ["-q", "-rfE", "--tb=short", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    options = ["-q", "-rfE", "--tb=short", "-p", "no:cacheprovider", "-p", "no:randomly", f"--timeout={WAITING}"]
     command = [sys.executable, "-m", "pytest", *options, *arguments]
     if database == "postgresql":
         command = [sys.executable, "-m", "tests.support.postgres", "--", *command]

@@ -62,7 +62,7 @@ def test_a_ring_during_a_look_asks_for_another_look():
     with waiters.waiting([AGENT]) as waiter:
         waiter.look(lambda: waiters.wake({AGENT: 1}))
 
-        assert waiter.wait(None)
+        assert waiter.wait(0)
         waiter.look(lambda: None)
         assert not waiter.wait(0)
 
