@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from types import SimpleNamespace
 
 import pytest
 
 from a2a_hub_client.worker import worker
+from mailbox.database.bell import waiters
 from mailbox.database.bell.waiters import Waiter
 
 
@@ -52,3 +54,10 @@ def until(condition: Callable[[], object]) -> None:
     """Look until the condition holds. Between two looks the other threads run, and the suite's time-out ends them."""
     while not condition():
         os.sched_yield()
+
+
+def until_it_waits(thread: threading.Thread) -> None:
+    """Start a thread, and return once it waits for a ring: its first look has found nothing."""
+    before = waiters.begun()
+    thread.start()
+    until(lambda: waiters.begun() > before)

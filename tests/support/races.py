@@ -16,6 +16,9 @@ from tests.support import factories
 
 # The winner differs from race to race. `make soak` runs more rounds.
 ROUNDS = range(25 if os.environ.get("HYPOTHESIS_PROFILE") == "soak" else 3)
+LOCK_AWAITED = """
+SELECT 1 FROM pg_locks waited JOIN pg_stat_activity waiter ON waiter.pid = waited.pid
+WHERE NOT waited.granted AND waiter.datname = current_database() LIMIT 1"""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +81,7 @@ def assert_journal_is_whole() -> None:
 
 
 def is_lock_awaited() -> bool:
-    """Return whether a connection waits for a lock. PostgreSQL alone."""
+    """Return whether a connection to this test's database waits for a lock. PostgreSQL alone."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT 1 FROM pg_locks WHERE NOT granted LIMIT 1")
+        cursor.execute(LOCK_AWAITED)
         return cursor.fetchone() is not None

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -63,5 +64,13 @@ def test_a_slow_machine_makes_no_test_dear():
     assert judged(3.0, Report("as dear as it was", 7.0)) == ([], pytest.ExitCode.OK)
 
 
-def test_the_machine_of_the_record_is_the_fastest():
-    assert record.calibrate() >= 1.0
+@pytest.mark.parametrize(("times_slower", "slowness"), [(3.0, 3.0), (1.0, 1.0), (0.5, 1.0)])
+def test_a_machine_counts_as_its_best_loop_and_as_no_faster_than_that_of_the_record(
+    monkeypatch, times_slower, slowness
+):
+    loops = [3 * times_slower, 2 * times_slower, times_slower, 2 * times_slower, 3 * times_slower]
+    readings = [reading for spent in loops for reading in (10.0, 10.0 + spent * record.REFERENCE)]
+    monkeypatch.setattr(record, "ROUNDS", 0)
+    monkeypatch.setattr(record, "time", SimpleNamespace(process_time=iter(readings).__next__))
+
+    assert record.calibrate() == pytest.approx(slowness)

@@ -20,6 +20,7 @@ from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Wor
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from tests.support import factories
 from tests.support.factories import text
+from tests.support.pauses import until_it_waits
 
 MADE: Any = Update, ArtifactUpdate  # without the types of their fields
 ASK = Update(status=UpdateStatus.INPUT_REQUIRED, message=text("which colour?"))
@@ -72,7 +73,7 @@ def test_a_read_waits_for_a_message(alice: Caller, bob: Caller) -> None:
         connection.close()
 
     reader = threading.Thread(target=read)
-    reader.start()
+    until_it_waits(reader)
 
     box.post_updates(lease.task.uuid, [Update(message=text("soon"))])
 
@@ -90,7 +91,7 @@ def test_a_read_without_limit_ends_with_a_question_without_words(alice: Caller, 
         connection.close()
 
     reader = threading.Thread(target=read, daemon=True)
-    reader.start()
+    until_it_waits(reader)
 
     box.post_updates(lease.task.uuid, [Update(status=UpdateStatus.INPUT_REQUIRED)])
 

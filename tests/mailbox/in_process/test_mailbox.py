@@ -16,7 +16,7 @@ from mailbox.verbs.repairs.repair import DuplicateRisk
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import UnknownAgentError, UnknownTaskError, WaitTimeoutError
 from tests.support import factories
-from tests.support.pauses import Clock, act_in_pauses
+from tests.support.pauses import Clock, act_in_pauses, until_it_waits
 
 SHORT = timedelta(milliseconds=50)
 LONG = timedelta(hours=1)
@@ -163,7 +163,7 @@ def test_waiting_without_result_raises_after_the_timeout(box, monkeypatch, metho
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("timeout", [LONG, None], ids=["with a timeout", "for ever"])
 def test_a_waiting_receiver_wakes_when_a_task_is_sent(box, timeout):
-    received, waiter = in_thread(lambda: box.recv_task(timeout=timeout))
+    received, waiter = waiting_in_thread(lambda: box.recv_task(timeout=timeout))
 
     sent = box.send_task(task())
     waiter.join()
@@ -174,7 +174,7 @@ def test_a_waiting_receiver_wakes_when_a_task_is_sent(box, timeout):
 @pytest.mark.django_db(transaction=True)
 def test_a_waiting_sender_wakes_when_a_result_is_posted(box):
     sent = box.send_task(task())
-    received, waiter = in_thread(lambda: box.recv_result(timeout=LONG))
+    received, waiter = waiting_in_thread(lambda: box.recv_result(timeout=LONG))
 
     box.send_result(factories.result_envelope(sent))
     waiter.join()
@@ -194,8 +194,8 @@ def test_a_waiting_receiver_holds_no_connection(box, monkeypatch):
     assert states == [None, None]
 
 
-def in_thread(work):
-    """Start ``work`` in a thread; return the list that gets its return value, and the thread."""
+def waiting_in_thread(work):
+    """Start ``work`` in a thread that waits; return the list that gets its return value, and the thread."""
     returned = []
 
     def run():
@@ -205,5 +205,5 @@ def in_thread(work):
             connection.close()
 
     thread = threading.Thread(target=run, daemon=True)
-    thread.start()
+    until_it_waits(thread)
     return returned, thread

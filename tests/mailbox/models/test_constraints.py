@@ -8,11 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
-from django.utils import timezone
 
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, Lease, Result, Task
 from mailbox.verbs.life import results
 from tests.support import factories
+from tests.support.chance import MOMENT
 
 pytestmark = pytest.mark.django_db
 
@@ -42,9 +42,9 @@ def copy_of(row, **fields):
     [
         {"state": "resolved"},
         {"state": "resolved", "outcome": "ok"},
-        {"state": "resolved", "resolved_at": timezone.now()},
+        {"state": "resolved", "resolved_at": MOMENT},
         {"outcome": "ok"},
-        {"resolved_at": timezone.now()},
+        {"resolved_at": MOMENT},
     ],
     ids=lambda fields: "+".join(fields),
 )
@@ -125,7 +125,7 @@ def test_each_attempt_of_a_task_is_one_lease(alice, bob):
     lease = factories.leased_task(alice, bob)
 
     with refuses("lease_attempt_unique"):
-        copy_of(lease, lease_id=uuid4(), ended_at=timezone.now(), end="release")
+        copy_of(lease, lease_id=uuid4(), ended_at=MOMENT, end="release")
 
 
 def test_a_lease_id_is_unique(alice, bob):
@@ -136,9 +136,7 @@ def test_a_lease_id_is_unique(alice, bob):
         copy_of(lease, task=other)
 
 
-@pytest.mark.parametrize(
-    "fields", [{"end": "result"}, {"ended_at": timezone.now()}], ids=lambda fields: "+".join(fields)
-)
+@pytest.mark.parametrize("fields", [{"end": "result"}, {"ended_at": MOMENT}], ids=lambda fields: "+".join(fields))
 def test_a_lease_has_both_the_time_and_the_way_of_its_end_or_neither(alice, bob, fields):
     factories.leased_task(alice, bob)
 
@@ -146,7 +144,7 @@ def test_a_lease_has_both_the_time_and_the_way_of_its_end_or_neither(alice, bob,
         change(Lease.objects.all(), **fields)
 
 
-@pytest.mark.parametrize("ended", [{}, {"ended_at": timezone.now(), "end": "result"}], ids=["live", "ended"])
+@pytest.mark.parametrize("ended", [{}, {"ended_at": MOMENT, "end": "result"}], ids=["live", "ended"])
 def test_a_receive_attempt_gives_each_index_one_lease(alice, bob, ended):
     attempt = uuid4()
     lease = factories.leased_task(alice, bob)
@@ -164,9 +162,7 @@ def test_a_task_has_one_result(alice, bob):
         copy_of(result)
 
 
-@pytest.mark.parametrize(
-    "fields", [{"delivery": "acked"}, {"acked_at": timezone.now()}], ids=lambda fields: "+".join(fields)
-)
+@pytest.mark.parametrize("fields", [{"delivery": "acked"}, {"acked_at": MOMENT}], ids=lambda fields: "+".join(fields))
 def test_a_result_has_the_time_of_its_ack_if_and_only_if_acked(alice, bob, fields):
     factories.resolved_task(alice, bob)
 

@@ -89,6 +89,7 @@ def test_a_cancellation_waits_for_the_lock_and_reads_the_row_again(alice, bob):
     with held(lease.task):
         thread = threading.Thread(target=cancel)
         thread.start()
+        until(is_lock_awaited)
         assert not Result.objects.exists()
     thread.join()
 

@@ -17,6 +17,8 @@ from a2a_hub_client.refusals import (
     UnknownTaskError,
 )
 
+SOON = timedelta(milliseconds=20)
+
 
 def answer_next(worker, text, **fields):
     """Lease the worker's next task and answer it."""
@@ -29,7 +31,7 @@ def test_a_task_goes_to_its_agent_and_its_result_comes_back(alice, bob):
     task = alice.send("bob", "count the words", kind="count")
     leased = answer_next(bob, "3")
 
-    result = task.result(timeout=30)
+    result = task.result()
 
     assert (leased.task.id, leased.task.text, leased.task.kind) == (task.id, "count the words", "count")
     assert (leased.task.sender.display, leased.task.recipient.display) == ("alice@local", "bob@local")
@@ -40,7 +42,7 @@ def test_a_result_has_its_content_by_type(alice, bob):
     task = alice.send("bob", "a")
     answer_next(bob, [JsonBlock({"words": 3}), TextBlock("three", lang="en")], message="bye")
 
-    result = task.result(timeout=30)
+    result = task.result()
 
     assert result.content == [{"type": "json", "value": {"words": 3}}, {"type": "text", "text": "three", "lang": "en"}]
     assert (result.values, result.text, result.message) == ([{"words": 3}], "three", [TextBlock("bye")])
@@ -50,20 +52,26 @@ def test_a_failed_task_has_a_result_that_says_so(alice, bob):
     task = alice.send("bob", "a")
     answer_next(bob, [], status="error", error_message="no words")
 
-    result = task.result(timeout=30)
+    result = task.result()
 
     assert (result.status, result.is_ok, result.error_message) == ("error", False, "no words")
 
 
-def test_a_client_waits_for_a_result(alice, bob):
+def test_a_client_waits_for_a_result(world, alice, bob):
     task = alice.send("bob", "a")
-    answering = threading.Thread(target=answer_next, args=[bob, "late"])
+
+    def answer():
+        world.until_a_client_waits()
+        answer_next(bob, "late")
+
+    answering = threading.Thread(target=answer)
     answering.start()
 
-    assert task.result(timeout=30).text == "late"
+    assert task.result().text == "late"
     answering.join()
 
 
+@pytest.mark.usefixtures("time_of_waits")
 def test_a_wait_for_a_result_ends(alice):
     task = alice.send("bob", "a")
 
@@ -78,8 +86,8 @@ def test_a_result_that_was_read_is_acknowledged(alice, bob):
     answer_next(bob, "1")
     answer_next(bob, "2")
 
-    first.result(timeout=30)
-    second.result(timeout=30, ack=False)
+    first.result()
+    second.result(ack=False)
 
     assert [result.task_id for result in alice.results(wait=0)] == [second.id]
 
@@ -113,22 +121,24 @@ def test_refusals_of_a_send(alice, hub_of):
     assert caught.value.fields.keys() == {"intent_text"}
 
 
-def test_an_expired_task_has_its_result(alice, bob):
-    task = alice.send("bob", "a", deadline=timedelta(milliseconds=1))
+def test_an_expired_task_has_its_result(world, alice, bob):
+    task = alice.send("bob", "a", deadline=SOON)
+    world.pass_time(SOON)
 
-    result = task.result(timeout=30)
+    result = task.result()
 
     assert (result.status, result.error_message) == ("error", "deadline exceeded")
     assert task.entry().outcome == "expired"
 
 
-def test_a_task_that_takes_too_long_expires(alice, bob):
-    task = alice.send("bob", "a", work_timeout=timedelta(milliseconds=20))
+def test_a_task_that_takes_too_long_expires(world, alice, bob):
+    task = alice.send("bob", "a", work_timeout=SOON)
     (leased,) = bob.receive().leases
+    world.pass_time(SOON)
 
-    result = task.result(timeout=30)
+    result = task.result()
 
-    assert leased.lease.work_timeout == timedelta(milliseconds=20)
+    assert leased.lease.work_timeout == SOON
     assert (result.status, result.error_message) == ("error", "Task timed out")
 
 
@@ -189,7 +199,7 @@ def test_work_that_may_be_done_twice_is_done_once(alice, bob):
 
     again = alice.send("bob", "a", idempotency_key="k")
 
-    assert first.result(timeout=30).text == again.result(timeout=30).text == "1"
+    assert first.result().text == again.result().text == "1"
     assert first.id != again.id
     assert bob.receive(wait=0).leases == []
 

@@ -141,7 +141,7 @@ def test_artifacts_are_listed_with_their_chunks(bob, task, lease):
 
     assert (artifact.artifact_id, artifact.name, artifact.last_chunk) == ("page", "Page", True)
     assert artifact.content == [TextBlock("a"), TextBlock("b")]
-    (named,) = task.result(timeout=30).artifacts
+    (named,) = task.result().artifacts
     assert (named.artifact_id, named.last_chunk) == ("page", True)
 
 

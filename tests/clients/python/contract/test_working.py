@@ -32,6 +32,7 @@ def test_tasks_are_leased_oldest_first(alice, bob):
     assert [held.task.id for held in bob.leases()] == sent[:2]
 
 
+@pytest.mark.usefixtures("time_of_waits")
 def test_an_empty_receive_has_no_lease(bob):
     assert bob.receive(wait=0).leases == []
     assert bob.receive(wait=timedelta(milliseconds=20)).leases == []
@@ -93,7 +94,7 @@ def test_the_same_result_again_changes_nothing_and_another_is_refused(alice, bob
 
     with pytest.raises(ResultConflictError):
         bob.post_result(Answer(task_id=task.id, content="2", lease_id=lease.id))
-    assert task.result(timeout=30).text == "1"
+    assert task.result().text == "1"
 
 
 def test_a_result_needs_a_capability(alice, olga, bob, hub_of):

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+import time_machine
 from django.utils import timezone
 
 from mailbox.database.bell import attendance, hearing, ringing, topics, waiters, watch
@@ -16,6 +17,7 @@ from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
 from tests.support import factories
+from tests.support.chance import MOMENT
 from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.django_db
@@ -31,7 +33,8 @@ def _no_ring(monkeypatch):
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr(watch, "time", clock)
-    return clock
+    with time_machine.travel(MOMENT, tick=False):
+        yield clock
 
 
 @pytest.fixture
@@ -176,20 +179,20 @@ def seconds_left(clock):
 def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, monkeypatch, seconds_left):
     the_watch = Watch()
     factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 3_000)
-    assert seconds_left(the_watch) == pytest.approx(watch.EVERY - 1, abs=0.1)
+    assert seconds_left(the_watch) == pytest.approx(watch.EVERY - 1)
     wait_for(topics.sender(alice.agent.pk))
-    assert 2 < seconds_left(the_watch) <= 3
+    assert seconds_left(the_watch) == pytest.approx(3)
 
     Task.objects.update(deadline_ms=None)
     factories.sent_task(alice, bob, work_timeout=timedelta(seconds=1))
     leasing.lease_tasks(bob)
     leasing.lease_tasks(bob)
-    assert 0 < seconds_left(the_watch) <= 1
+    assert seconds_left(the_watch) == pytest.approx(1)
 
     Lease.objects.update(times_out_at=datetime(2200, 1, 1, tzinfo=UTC))
     assert seconds_left(the_watch) > 3
     monkeypatch.setattr(hearing, "is_on", lambda: False)
-    assert watch.EVERY_DEAF - 1.1 < seconds_left(the_watch) <= watch.EVERY_DEAF - 1
+    assert seconds_left(the_watch) == pytest.approx(watch.EVERY_DEAF - 1)
 
 
 @pytest.mark.usefixtures("hears")
@@ -203,7 +206,7 @@ def test_only_those_who_wait_for_a_sender_or_a_task_need_the_next_due_task(
 
     wait_for(topics.task(task.uuid))
     with django_assert_num_queries(1):
-        assert seconds_left(the_watch) <= 2
+        assert seconds_left(the_watch) == pytest.approx(2)
 
 
 @pytest.mark.usefixtures("hears")

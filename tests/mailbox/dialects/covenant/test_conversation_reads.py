@@ -11,6 +11,7 @@ from django.db import connection
 from django.utils import timezone
 
 from mailbox.database import paging
+from mailbox.gate import waits
 from mailbox.models import Artifact, Message, Task
 from mailbox.verbs.life import leasing, results, updates
 from mailbox.verbs.life.conversation import say
@@ -18,7 +19,7 @@ from mailbox.words import json_text
 from mailbox.words.conversation import Update, UpdateStatus, Words
 from tests.support import factories
 from tests.support.api import Api, error_of
-from tests.support.pauses import act_in_pauses
+from tests.support.pauses import act_in_pauses, until
 
 pytestmark = pytest.mark.django_db
 
@@ -133,6 +134,7 @@ def test_a_read_waits_for_a_message(alice, bob):
 
     reader = threading.Thread(target=read)
     reader.start()
+    until(lambda: waits.live(alice.agent.pk) == 1)
 
     updates.post_updates(bob, task.uuid, [Update(message=[{"type": "text", "text": "done soon"}])])
 

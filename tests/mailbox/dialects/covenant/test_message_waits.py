@@ -5,17 +5,22 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+import time_machine
 from django.utils import timezone
 
+from mailbox.database.bell import attendance
 from mailbox.database.bell.waiters import Waiter
+from mailbox.database.bell.watch import Watch
 from mailbox.models import Task
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api
+from tests.support.chance import MOMENT
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = pytest.mark.django_db
 
-SOON = timedelta(milliseconds=700)
+PAUSE = timedelta(milliseconds=250)
+SOON = 3 * PAUSE
 
 
 def deadline_ms():
@@ -25,15 +30,23 @@ def deadline_ms():
 
 @pytest.fixture
 def rings(monkeypatch):
-    """Return a list with one value for each wait for a ring: whether a ring came in time."""
+    """Let each pause of a wait take a part of the set time, and the watch look at its end.
+
+    Return a list with one value for each pause: whether the watch rang.
+    """
+    monkeypatch.setattr(attendance, "begin", lambda: None)
     wait, heard = Waiter.wait, []
+    with time_machine.travel(MOMENT, tick=False) as clock:
+        the_watch = Watch()
 
-    def listen(waiter, seconds):
-        heard.append(wait(waiter, seconds))
-        return heard[-1]
+        def pause(waiter, _):
+            clock.shift(PAUSE)
+            the_watch.look()
+            heard.append(waiter.is_rung)
+            return wait(waiter, 0) or timezone.now() < MOMENT + SOON
 
-    monkeypatch.setattr(Waiter, "wait", listen)
-    return heard
+        monkeypatch.setattr(Waiter, "wait", pause)
+        yield heard
 
 
 @pytest.mark.parametrize(
@@ -45,11 +58,12 @@ def rings(monkeypatch):
     ],
     ids=["queued", "interrupted", "leased"],
 )
-def test_a_wait_ends_at_the_deadline_or_work_timeout(alice, bob, make, rings):
+def test_a_wait_ends_at_the_deadline_or_work_timeout(alice, bob, rings, make):
     task = make(alice, bob)
     last = Task.objects.get(pk=task.pk).journal_seq
 
     read = Api(alice).get(f"/a2a/tasks/{task.uuid}/messages", after=last, wait_ms=10_000).json()
 
-    assert (read["state"], read["messages"], False in rings) == ("resolved", [], False)
+    assert (read["state"], read["messages"]) == ("resolved", [])
+    assert rings == [True, False, True]  # the watch sees the task for the first time, as before, and out of time
     assert Task.objects.get(pk=task.pk).outcome == "expired"

@@ -11,6 +11,7 @@ from mailbox.models import CapabilityGrant
 from mailbox.verbs.agents import grants
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, UnknownAgentError, UnknownGrantError
 from tests.support import factories
+from tests.support.chance import MOMENT
 
 pytestmark = pytest.mark.django_db
 
@@ -114,8 +115,8 @@ def test_a_pin_that_no_request_can_match_is_refused(admin, mallory, name):
         ({"action": "a2a.send.bob@local"}, {"action": "a2a.send.bob@local", "max_uses": 1}),
         ({"action": "a2a.repair.requeue"}, {"action": "a2a.repair.requeue"}),
         (
-            {"action": "a2a.compact", "expires_at": timezone.now() + timedelta(days=2)},
-            {"action": "a2a.compact", "expires_at": timezone.now() + timedelta(days=1)},
+            {"action": "a2a.compact", "expires_at": MOMENT + timedelta(days=2)},
+            {"action": "a2a.compact", "expires_at": MOMENT + timedelta(days=1)},
         ),
         (
             {"action": "a2a.send.*", "scope": {"version": 1, "duplicate_risk": "idempotent"}},
@@ -140,13 +141,13 @@ def test_an_agent_can_pass_on_a_grant_as_wide_as_its_own(mallory, held, passed_o
         ({"action": "a2a.send.bob@local"}, {"action": "a2a.send.bobby@local"}),
         ({"action": "a2a.send.*"}, {"action": "a2a.respond.*"}),
         ({"action": "a2a.repair.requeue"}, {"action": "a2a.repair.force_error"}),
-        ({"action": "a2a.send.*", "expires_at": timezone.now() + timedelta(days=1)}, {"action": "a2a.send.*"}),
+        ({"action": "a2a.send.*", "expires_at": MOMENT + timedelta(days=1)}, {"action": "a2a.send.*"}),
         (
-            {"action": "a2a.send.*", "expires_at": timezone.now() + timedelta(days=1)},
-            {"action": "a2a.send.*", "expires_at": timezone.now() + timedelta(days=2)},
+            {"action": "a2a.send.*", "expires_at": MOMENT + timedelta(days=1)},
+            {"action": "a2a.send.*", "expires_at": MOMENT + timedelta(days=2)},
         ),
         ({"action": "a2a.send.*", "scope": {"version": 1, "duplicate_risk": "idempotent"}}, {"action": "a2a.send.*"}),
-        ({"action": "a2a.send.*", "revoked_at": timezone.now()}, {"action": "a2a.send.*"}),
+        ({"action": "a2a.send.*", "revoked_at": MOMENT}, {"action": "a2a.send.*"}),
     ],
 )
 def test_an_agent_cannot_pass_on_a_wider_grant(mallory, held, passed_on):

@@ -8,10 +8,10 @@ from uuid import UUID
 
 import pytest
 from django.db import connection
-from django.utils import timezone
 
 from mailbox.verbs.hot.batches import postgresql, sqlite
 from mailbox.words import json_text
+from tests.support.chance import MOMENT
 
 pytestmark = pytest.mark.django_db
 on_postgresql = pytest.mark.skipif(connection.vendor != "postgresql", reason="these statements are PostgreSQL's")
@@ -30,7 +30,7 @@ VALUES: dict[str, Any] = {
     "attempt_id": ATTEMPT,
     "credential": "",
     "signing_key": None,
-    "at": timezone.now(),
+    "at": MOMENT,
     "actor": "a",
     "actor_pubkey": None,
     "request_id": "",
