@@ -16,7 +16,7 @@ PAGE = f'<!doctype html><script>{SCRIPT}</script><script id="data" type="applica
 
 
 @pytest.fixture
-def site(tmp_path, settings):
+def two_pages(tmp_path, settings):
     """Build a site with two pages, a script and a page of missing addresses."""
     (tmp_path / "html" / "start").mkdir(parents=True)
     files = {"index.html": PAGE, "start/index.html": "<p>Begin", "search.js": "find()", "404.html": f"{PAGE}<p>Nothing"}
@@ -33,7 +33,7 @@ def get():
     return lambda path="", **headers: client.get(f"/docs/{path}", headers=headers)
 
 
-@pytest.mark.usefixtures("site")
+@pytest.mark.usefixtures("two_pages")
 def test_a_page_and_a_file_are_served(get):
     assert get().text == PAGE
     assert get("start/").text == "<p>Begin"
@@ -41,7 +41,7 @@ def test_a_page_and_a_file_are_served(get):
     assert (file.text, file["Content-Type"]) == ("find()", "text/javascript")
 
 
-@pytest.mark.usefixtures("site")
+@pytest.mark.usefixtures("two_pages")
 def test_a_page_may_run_its_own_inline_script_and_one_style_and_no_others(get):
     rules = dict(rule.split(" ", 1) for rule in get()["Content-Security-Policy"].split("; "))
 
@@ -51,14 +51,14 @@ def test_a_page_may_run_its_own_inline_script_and_one_style_and_no_others(get):
     assert "sha256" not in get("search.js")["Content-Security-Policy"]
 
 
-@pytest.mark.usefixtures("site")
+@pytest.mark.usefixtures("two_pages")
 def test_the_address_of_a_page_without_its_slash_leads_to_the_page(get):
     answer = get("start")
 
     assert (answer.status_code, answer["Location"]) == (302, "/docs/start/")
 
 
-@pytest.mark.usefixtures("site")
+@pytest.mark.usefixtures("two_pages")
 def test_a_browser_keeps_a_page_until_it_changes(get):
     first = get()
     again = get(**{"If-None-Match": first["ETag"]})
@@ -68,7 +68,7 @@ def test_a_browser_keeps_a_page_until_it_changes(get):
     assert again["Content-Security-Policy"] == first["Content-Security-Policy"]
 
 
-@pytest.mark.usefixtures("site")
+@pytest.mark.usefixtures("two_pages")
 @pytest.mark.parametrize("path", ["nothing/", "../secret.txt", "%2e%2e/secret.txt", "start/..", "x" * 5000, "%00"])
 def test_nothing_beside_the_site_is_served(get, path):
     answer = get(path)
@@ -77,7 +77,7 @@ def test_nothing_beside_the_site_is_served(get, path):
     assert answer["Content-Type"] == "text/html"
 
 
-@pytest.mark.usefixtures("site")
+@pytest.mark.usefixtures("two_pages")
 def test_the_page_of_a_missing_address_may_run_its_inline_script_and_is_never_unchanged(get):
     first = get("nothing/")
     again = get("nothing/", **{"If-None-Match": first["ETag"]})
@@ -94,7 +94,7 @@ def test_without_the_site_the_answer_says_how_to_build_it(get, path):
     assert "make site" in answer.text
 
 
-@pytest.mark.usefixtures("site")
+@pytest.mark.usefixtures("two_pages")
 def test_while_another_site_replaces_it_the_answer_says_how_to_build_it(get, tmp_path, monkeypatch):
     def replaced(*_):
         yield tmp_path / "html" / "404.html"
