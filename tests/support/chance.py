@@ -6,6 +6,8 @@ from the end of a minute, an hour and a day. It waits for events: the suite's ti
 
 from __future__ import annotations
 
+import asyncio
+import queue
 import sys
 import threading
 import time
@@ -24,6 +26,23 @@ FOLDER = str(Path(__file__).resolve().parents[1])
 PROCESSES = {"os.fork", "os.forkpty", "os.posix_spawn", "os.system", "subprocess.Popen"}
 SOCKETS = {"socket.bind", "socket.connect", "socket.sendto"}
 FORBIDDEN = dict.fromkeys(PROCESSES, "starts a process") | dict.fromkeys(SOCKETS, "opens a socket")
+# Waits that take a number of seconds: the place of the number, and its name. A lock of C cannot be guarded.
+WAITS: tuple[tuple[Any, str, int, str], ...] = (
+    (threading.Thread, "join", 1, "timeout"),
+    (threading.Event, "wait", 1, "timeout"),
+    (threading.Barrier, "wait", 1, "timeout"),
+    (threading.Condition, "wait", 1, "timeout"),
+    (threading.Condition, "wait_for", 2, "timeout"),
+    (threading.Semaphore, "acquire", 2, "timeout"),
+    (queue.Queue, "get", 2, "timeout"),
+    (queue.Queue, "put", 3, "timeout"),
+    (Future, "result", 1, "timeout"),
+    (Future, "exception", 1, "timeout"),
+    (asyncio, "sleep", 0, "delay"),
+    (asyncio, "wait_for", 1, "timeout"),
+    (asyncio, "wait", 1, "timeout"),
+    (asyncio, "timeout", 0, "delay"),
+)
 
 
 class ChanceError(BaseException):
@@ -83,13 +102,18 @@ def _guarded(original: Callable[..., Any], fault: str, *, of_tests_alone: bool =
     return call
 
 
-def _guarded_wait(original: Callable[..., Any], fault: str) -> Callable[..., Any]:
-    """Return the method, whose waits for a number of seconds are refused in a test module."""
+def _guarded_wait(original: Callable[..., Any], place: int, name: str) -> Callable[..., Any]:
+    """Return the function, whose waits for a number of seconds are refused in a test module.
 
-    def call(self: Any, timeout: float | None = None) -> Any:
-        if timeout and guard.is_on and sys._getframe(1).f_code.co_filename.startswith(FOLDER):
-            guard.refuse(fault)
-        return original(self, timeout)
+    The seconds are its argument of this name, or the one at this place.
+    """
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        if guard.is_on and sys._getframe(1).f_code.co_filename.startswith(FOLDER):
+            seconds = named.get(name, arguments[place] if len(arguments) > place else None)
+            if seconds is not None and seconds > 0:
+                guard.refuse("waits for a number of seconds")
+        return original(*arguments, **named)
 
     return call
 
@@ -99,8 +123,8 @@ def install() -> None:
     time.sleep = _guarded(time.sleep, "sleeps", of_tests_alone=False)
     for name in ("monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns"):
         setattr(time, name, _guarded(getattr(time, name), "reads a clock that it cannot set"))
-    for owner, name in ((threading.Thread, "join"), (threading.Event, "wait"), (Future, "result")):
-        setattr(owner, name, _guarded_wait(getattr(owner, name), "waits for a number of seconds"))
+    for owner, name, place, argument in WAITS:
+        setattr(owner, name, _guarded_wait(getattr(owner, name), place, argument))
 
 
 @pytest.hookimpl(wrapper=True)

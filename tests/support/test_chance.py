@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import asyncio
 import os
+import queue
 import socket
 import subprocess
 import sys
@@ -8,6 +10,7 @@ import threading
 import time
 from concurrent.futures import Future
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -36,6 +39,7 @@ def connect():
         client.connect(("192.0.2.1", 9))
 
 
+NOTHING: Any = None  # is refused before it is awaited
 ACTS = {
     "a program": (lambda: subprocess.run([sys.executable, "-c", ""], check=True), "starts a process"),
     "a fork": (os.fork, "starts a process"),
@@ -46,7 +50,19 @@ ACTS = {
     "a counter": (lambda: time.perf_counter() > 0, "reads a clock that it cannot set"),
     "an event": (lambda: threading.Event().wait(0.01), "waits for a number of seconds"),
     "a thread": (lambda: threading.Thread(target=print).join(timeout=1), "waits for a number of seconds"),
+    "a barrier": (lambda: threading.Barrier(2).wait(0.01), "waits for a number of seconds"),
+    "a barrier by name": (lambda: threading.Barrier(2).wait(timeout=0.01), "waits for a number of seconds"),
+    "a condition": (lambda: threading.Condition().wait(0.01), "waits for a number of seconds"),
+    "a condition's test": (lambda: threading.Condition().wait_for(bool, 0.01), "waits for a number of seconds"),
+    "a semaphore": (lambda: threading.Semaphore(0).acquire(timeout=0.01), "waits for a number of seconds"),
+    "an empty queue": (lambda: queue.Queue[None]().get(timeout=0.01), "waits for a number of seconds"),
+    "a full queue": (lambda: queue.Queue[None]().put(None, timeout=0.01), "waits for a number of seconds"),
     "a future": (lambda: Future[None]().result(1), "waits for a number of seconds"),
+    "a future's error": (lambda: Future[None]().exception(1), "waits for a number of seconds"),
+    "a coroutine's pause": (lambda: asyncio.sleep(0.01), "waits for a number of seconds"),
+    "a coroutine's wait": (lambda: asyncio.wait_for(NOTHING, 1), "waits for a number of seconds"),
+    "several coroutines": (lambda: asyncio.wait(NOTHING, timeout=1), "waits for a number of seconds"),
+    "a coroutine's block": (lambda: asyncio.timeout(1), "waits for a number of seconds"),
 }
 
 
@@ -63,6 +79,7 @@ def test_a_wait_for_an_event_and_a_clock_that_is_set_are_no_faults(guard):
 
     assert event.wait()
     thread.join()
+    asyncio.run(asyncio.sleep(0))
 
     assert timedelta(0) <= datetime.now(UTC) - MOMENT < timedelta(minutes=1)
     assert guard.faults == []

@@ -14,7 +14,6 @@ from mailbox.dialects.yeoman import status
 from mailbox.models import AuditEvent, PushConfig, Task
 from tests.support import factories, yeoman
 from tests.support.api import Api
-from tests.support.hub import PATIENCE
 from tests.support.yeoman import envelope
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("default_agent")]
@@ -67,7 +66,7 @@ def test_an_envelope_received_twice_at_once_is_one_task(alice, bob, monkeypatch)
 
     def session_id(task_id, sent_at):
         if (number := next(first_look, None)) is not None:
-            both_looked.wait(timeout=PATIENCE)
+            both_looked.wait()
         return f"session {number}"
 
     def send(peer):
