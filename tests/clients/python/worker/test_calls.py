@@ -77,7 +77,7 @@ def test_for_any_other_reason_a_handler_is_given_up_at_once(begun, why):
 
 def test_a_coroutine_that_is_stopped_before_it_begins_never_goes_on(begun):
     async def run(task):
-        await asyncio.sleep(PATIENCE)
+        await asyncio.Event().wait()
 
     call = begun(run)
     call.stop(Stop.LEASE_ENDED)
