@@ -1,8 +1,7 @@
 """Databases for tests: copies of a migrated one, as databases of the same server or as SQLite files.
 
 To migrate a new database takes seconds, and to copy a migrated one takes milliseconds. So one process migrates a
-template, and all processes of the run copy it. A template of SQLite is kept until no run has
-used it for a day.
+template, and all processes of the run copy it. A template of SQLite is kept until no run has used it for a day.
 """
 
 from __future__ import annotations

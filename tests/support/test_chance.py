@@ -66,6 +66,7 @@ ACTS = {
 }
 
 
+@pytest.mark.every_case
 @pytest.mark.parametrize(("act", "fault"), ACTS.values(), ids=ACTS)
 def test_what_depends_on_chance_is_refused(guard, act, fault):
     with pytest.raises(ChanceError, match=fault):
