@@ -1,6 +1,6 @@
 """Measures the CPU seconds of each test: of its process and of the processes that it starts, setup and call apart.
 
-The cost of a fixture of a module or a run is no test's cost. A test of the gate may need `MOST_SECONDS`, unless it is
+A fixture of a module or a run counts for no test's limit. A test of the gate may need `MOST_SECONDS`, unless it is
 `deep` or `processes`. ``--costs FILE`` writes the outcome and costs of each test, and ``--modules`` its modules.
 """
 

@@ -63,6 +63,10 @@ def function_of(nodeid: str) -> str:
     return nodeid.partition("[")[0]
 
 
+def file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
+
+
 @cache
 def _content() -> dict[str, Any]:
     return json.loads(FILE.read_text()) if FILE.is_file() else {"commit": "HEAD", "modules": [], "tests": {}}

@@ -56,6 +56,15 @@ def test_the_gate_fails_for_an_unmarked_test_beyond_the_margin_of_a_cpu_second()
     assert judged(1.0, Report("cheap", 0.9), Report("dear", 2.6)) == (["dear"], pytest.ExitCode.TESTS_FAILED)
 
 
+def test_a_module_that_cannot_be_collected_counts_as_failed():
+    ledger: Any = Ledger(cast("pytest.Config", Options()))
+
+    ledger.pytest_collectreport(SimpleNamespace(nodeid="tests/test_a.py", failed=True, longrepr="SyntaxError"))
+    ledger.pytest_collectreport(SimpleNamespace(nodeid="tests/test_b.py", failed=False))
+
+    assert {name: test["outcome"] for name, test in ledger.tests.items()} == {"tests/test_a.py": "failed"}
+
+
 def test_a_marked_test_may_need_more():
     assert judged(1.0, Report("dear", 9.0, ["deep"])) == ([], pytest.ExitCode.OK)
 

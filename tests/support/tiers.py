@@ -91,7 +91,7 @@ def _listed(items: list[pytest.Item], file: str | None) -> list[pytest.Item]:
     if file is None:
         return items
     names = {*Path(file).read_text().splitlines()}
-    return [item for item in items if names & {item.nodeid.partition("::")[0], record.function_of(item.nodeid)}]
+    return [item for item in items if names & {record.file_of(item.nodeid), record.function_of(item.nodeid)}]
 
 
 def _mark_by_fixtures(item: pytest.Item) -> None:
@@ -156,5 +156,5 @@ def _is_shared(folder: PurePosixPath) -> bool:
 
 def scope_of(nodeid: str) -> str:
     """Return what shares a process: the test's module, or its folder with fixtures that are made once."""
-    module = nodeid.partition("::")[0]
+    module = record.file_of(nodeid)
     return next((str(folder) for folder in PurePosixPath(module).parents if _is_shared(folder)), module)

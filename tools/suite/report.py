@@ -59,7 +59,7 @@ def kind_of(name: str, test: dict[str, object]) -> str:
     marks = test.get("marks") or []
     assert isinstance(marks, list)
     tier = "deep" if "deep" in marks else "processes" if "processes" in marks else "ordinary"
-    parts = name.partition("::")[0].split("/")[1:-1]
+    parts = record.file_of(name).split("/")[1:-1]
     return f"{'/'.join(parts[:2]) or 'root'}: {tier}"
 
 

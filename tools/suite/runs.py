@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.support import postgres
-from tests.support.record import ROOT
+from tests.support.record import ROOT, file_of
 
 DATABASES = ("sqlite", "postgresql")
 IN_ORDER = ("-p", "no:randomly")
@@ -101,7 +101,7 @@ def _only(chosen: Sequence[str], folder: Path) -> list[str]:
         return []
     file = folder / "chosen"
     file.write_text("\n".join(chosen))
-    modules = sorted({name.partition("::")[0] for name in chosen})
+    modules = sorted(set(map(file_of, chosen)))
     return ["--chosen", str(file), *(module for module in modules if (ROOT / module).is_file())]
 
 

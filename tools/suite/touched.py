@@ -10,7 +10,7 @@ from itertools import accumulate
 from pathlib import PurePosixPath
 
 from tests.support import record
-from tests.support.record import ROOT
+from tests.support.record import ROOT, file_of
 
 # Files that no test imports, and the tests that read them.
 READ_BY = {
@@ -187,10 +187,6 @@ def _within(costs: Mapping[str, float], seconds: float) -> list[str]:
 
 def _modules() -> set[str]:
     return {str(path.relative_to(ROOT)) for path in (ROOT / "tests").rglob("test_*.py")}
-
-
-def file_of(name: str) -> str:
-    return name.partition("::")[0]
 
 
 def _has(revision: str) -> bool:

@@ -95,6 +95,12 @@ def test_every_part_of_the_product_has_deep_tests():
     assert [str(path) for path in parts if f"{path.relative_to(ROOT)}/" not in DEEP] == []
 
 
+@pytest.mark.processes
+def test_a_base_that_is_no_commit_is_refused():
+    with pytest.raises(SystemExit, match="no-such-branch"):
+        touched.changed_since("no-such-branch")
+
+
 def test_a_repository_without_the_commit_of_the_record_is_refused(monkeypatch):
     monkeypatch.setattr(touched, "_has", lambda _: False)
 

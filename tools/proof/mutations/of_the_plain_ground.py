@@ -133,7 +133,6 @@ BUGS = (
         does="It reads an answer of a kilobyte that decompresses to a gigabyte.",
         changes=(Change(EXCHANGE, "        room -= len(data)\n", "        room -= len(raw)\n"),),
         fails=f"{TESTS}/outbound/test_exchange.py::test_the_size_limit_counts_decompressed_bytes",
-        in_gate=False,
     ),
     Bug(
         name="certificates-of-the-environment",
@@ -147,6 +146,5 @@ BUGS = (
         ),
         fails=f"{TESTS}/outbound/test_tls.py"
         "::test_a_certificate_of_no_public_authority_is_refused_whatever_the_environment_trusts",
-        in_gate=False,
     ),
 )
