@@ -76,8 +76,8 @@ test-all: lint .venv-docs/stamp clients ## Run every test on both databases, wit
 test-touched: .venv/dev.stamp .venv-docs/stamp clients ## Run the deep tests that the change since the last record touches
 	$(suite) deep $(BASE)
 
-SOAKED := $(addprefix tests/mailbox/verbs/,test_lifecycle.py hot/test_differential.py) \
-	$(addprefix tests/mailbox/verbs/life/,test_duplicate_races.py test_repetition_races.py)
+SOAKED := $(addprefix tests/mailbox/life/,test_lifecycle.py fast_path/test_differential.py) \
+	$(addprefix tests/mailbox/life/,test_duplicate_races.py test_repetition_races.py)
 
 .PHONY: soak
 soak: .venv/dev.stamp ## Run the stateful and race tests far longer, on both databases

@@ -9,10 +9,10 @@ from django.db.models import Q
 from django.utils import timezone
 
 from agentcards.models import AgentCard, AgentProfile
+from mailbox.access.audit import Journal
+from mailbox.access.callers import Caller
 from mailbox.database import write_turns
-from mailbox.gate import entries
-from mailbox.gate.audit import Journal
-from mailbox.gate.callers import Caller
+from mailbox.journal import entries
 from mailbox.models import Agent
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import WrongPartyError

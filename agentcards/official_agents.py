@@ -12,8 +12,8 @@ from typing import Any
 
 from agentcards import official_card
 from agentcards.models import AgentProfile
+from mailbox.access.agents import directory, openness
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding, openness
 
 KEPT_FOR = 2.0  # seconds
 MOST_KEPT = 10_000
@@ -82,7 +82,7 @@ _kept = _Kept()
 
 
 def _read(name: str) -> OfficialAgent:
-    agent = finding.the_one(None, name, Agent.objects.select_related("profile").typed(name))
+    agent = directory.the_one(None, name, Agent.objects.select_related("profile").typed(name))
     profile = getattr(agent, "profile", None) or AgentProfile(agent=agent)
     return OfficialAgent(
         agent=agent,

@@ -8,14 +8,15 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import AgentProfile, RemoteOutage
+from mailbox.access import audit
+from mailbox.access.agents import registration
+from mailbox.access.agents.registration import Registration
+from mailbox.access.callers import Caller
+from mailbox.access.requests import Request
 from mailbox.database.paging import Page, after, in_turn, page
-from mailbox.gate import audit, entries
-from mailbox.gate.callers import Caller
-from mailbox.gate.entries.agents import AgentProfileChangedData
-from mailbox.gate.requests import Request
+from mailbox.journal import entries
+from mailbox.journal.entries.agents import AgentProfileChangedData
 from mailbox.models import Agent
-from mailbox.verbs.agents import registration
-from mailbox.verbs.agents.registration import Registration
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.key_proofs import KeyProof
 from mailbox.words.kinds import Entry

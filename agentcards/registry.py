@@ -11,13 +11,15 @@ from django.db.models.sql import Query
 from agentcards.models import AgentCard
 from agentcards.models.card import AgentCardQuerySet
 from agentcards.models.validation import LONGEST_NAME
+from mailbox.access import audit
+from mailbox.access.callers import Caller
+from mailbox.access.limits import quotas
+from mailbox.access.requests import Request
 from mailbox.database import compiled
 from mailbox.database.compiled import AGENT
 from mailbox.database.counted import Counted, together
 from mailbox.database.paging import Page, after, in_turn, page
-from mailbox.gate import audit, entries, quotas
-from mailbox.gate.callers import Caller
-from mailbox.gate.requests import Request
+from mailbox.journal import entries
 from mailbox.models import Agent
 from mailbox.words import json_text, shapes
 from mailbox.words.errors import MailboxError

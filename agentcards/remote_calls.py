@@ -31,8 +31,9 @@ from agentcards.fields import UNREADABLE
 from agentcards.models import AgentProfile, RemoteCall, RemoteOutage
 from agentcards.models.profile import AgentProfileQuerySet
 from agentcards.models.remote import RemoteCallQuerySet
+from mailbox.access import audit
 from mailbox.database import write_turns
-from mailbox.gate import audit
+from mailbox.life import leasing
 from mailbox.models import Lease
 from mailbox.outbound.errors import (
     AnswerTooLargeError,
@@ -41,7 +42,6 @@ from mailbox.outbound.errors import (
     NoAnswerError,
     NotReachedError,
 )
-from mailbox.verbs.life import leasing
 from mailbox.words.conversation import Update
 from mailbox.words.errors import MailboxError, NotAskableError
 

@@ -13,10 +13,10 @@ from datetime import datetime, timedelta
 from agentcards.carriages import official_talk
 from agentcards.carriages.reporting import caller_for
 from agentcards.models import AgentProfile, RemoteCall, RemoteConversation
-from mailbox.gate import audit
+from mailbox.access import audit
+from mailbox.life import leasing
 from mailbox.models import Task
 from mailbox.outbound.errors import ExternalServiceError, ValidationError
-from mailbox.verbs.life import leasing
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.errors import MailboxError
 

@@ -10,9 +10,10 @@ from django.db.models.functions import Cast
 
 from agentcards.fields import SEALED, SealedUrlField
 from agentcards.models import AgentProfile, RemoteCall
+from mailbox.access import audit
+from mailbox.access.callers import Caller
 from mailbox.database import write_turns
-from mailbox.gate import audit, entries
-from mailbox.gate.callers import Caller
+from mailbox.journal import entries
 from mailbox.models import PushConfig, PushDelivery, SecondFactor
 from mailbox.words import sealed_keys, secret_box
 from mailbox.words.redaction import has_credentials

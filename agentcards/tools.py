@@ -9,9 +9,10 @@ from typing import Any
 from django.core.exceptions import ValidationError
 
 from agentcards.models import Tool
-from mailbox.gate import audit, entries
-from mailbox.gate.callers import Caller
-from mailbox.gate.requests import Request
+from mailbox.access import audit
+from mailbox.access.callers import Caller
+from mailbox.access.requests import Request
+from mailbox.journal import entries
 from mailbox.words.errors import InvalidRequestError
 
 MOST_TOOLS = 10_000

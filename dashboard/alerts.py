@@ -10,13 +10,13 @@ from django.utils import timezone
 
 from dashboard.figures import decisions
 from dashboard.figures.standing import OverviewFigures
+from mailbox.access.callers import Caller
+from mailbox.access.own_agents import SCHEDULER
 from mailbox.database.timetable import ALERT_JOB
-from mailbox.gate.callers import Caller
-from mailbox.gate.own_agents import SCHEDULER
-from mailbox.inspection import series
+from mailbox.inspection.statistics import series
 from mailbox.models import AuditEvent
-from mailbox.verbs.upkeep import alerts, passes
-from mailbox.verbs.upkeep.alerts import Concern
+from mailbox.upkeep import alerts, job_passes
+from mailbox.upkeep.alerts import Concern
 
 AGENTS_NAMED = 50  # of each kind of trouble: more than the overview, so that a name seldom leaves the list
 
@@ -27,7 +27,7 @@ def alert_pass() -> None:
     scheduler = Caller(
         name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True, request_id=f"pass:{uuid.uuid4()}"
     )
-    with passes.recorded(ALERT_JOB):
+    with job_passes.recorded(ALERT_JOB):
         alerts.note(_concerns(now), now)
         alerts.report(scheduler, now)
 

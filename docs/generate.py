@@ -19,7 +19,7 @@ import grimp
 
 from mailbox.dialects.a2a import errors as official_errors
 from mailbox.dialects.base import codes
-from mailbox.gate.entries import about_tasks, access, agents, hub, people, quotas, task_life
+from mailbox.journal.entries import about_tasks, access, agents, hub, people, quotas, task_life
 from mailbox.words.kinds import Kind, LifeEntry
 from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
 from tools.bench import page as measurements
@@ -38,10 +38,13 @@ FLOORS = (
     "1 wires",
     "2 edges: translate",
     "3 agents' cards",
-    "4 verbs: decide, and inspections: look",
-    "5 gate: who calls, may it, journal",
-    "6 models: rows hold",
-    "7 words name, on plain ground",
+    "4 upkeep: keeps the hub small and whole",
+    "5 repairs: mends leased and failed tasks",
+    "6 a task's life, and reads",
+    "7 access: who calls, may it, and the decision",
+    "8 journal: what happened",
+    "9 models: rows hold",
+    "10 words name, on plain ground",
 )
 SUBJECTS: Mapping[str, ModuleType] = {
     "The life of a task": task_life,
@@ -257,7 +260,7 @@ def _reach(room: str, imports: Mapping[str, set[str]]) -> set[str]:
 
 
 def _kinds() -> Iterator[str]:
-    """Yield a section for each module of `mailbox.gate.entries`, and in it the kinds in the order of the module."""
+    """Yield a section for each module of `mailbox.journal.entries`, and in it the kinds in the order of the module."""
     for title, module in SUBJECTS.items():
         yield f"## {title}\n\n{module.__doc__}\n"
         for name, make in vars(module).items():

@@ -13,9 +13,9 @@ class MailboxConfig(AppConfig):
         from django.db.models.signals import m2m_changed
 
         from mailbox import checks  # noqa: F401 registers itself
+        from mailbox.access.people import staff
         from mailbox.dialects.yeoman import records
-        from mailbox.verbs.life import callbacks
-        from mailbox.verbs.people import staff
+        from mailbox.life import callbacks
 
         callbacks.BODIES[callbacks.OTHERWISE] = records.record
         m2m_changed.connect(staff.follow_group, sender=User.groups.through, dispatch_uid="staff follows the group")

@@ -11,11 +11,11 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 from django.utils import timezone
 
-from mailbox.gate import actions, own_agents
-from mailbox.gate.own_agents import SCHEDULER
+from mailbox.access import actions, own_agents
+from mailbox.access.own_agents import SCHEDULER
 from mailbox.outbound.destinations import AllowList
-from mailbox.verbs.repairs import auto_retry
-from mailbox.verbs.repairs.auto_retry import AutoRetry, BadSettingError, Bound
+from mailbox.repairs import auto_retry
+from mailbox.repairs.auto_retry import AutoRetry, BadSettingError, Bound
 
 SERVING = "serving"  # the tag of the checks of settings that only a served hub needs
 

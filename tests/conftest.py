@@ -13,11 +13,13 @@ from django.db import connection
 
 from a2aproject.settings.static_files import static_files
 from agentcards import official_agents
+from mailbox.access import repeated_refusals
+from mailbox.access.limits import own_limits
+from mailbox.access.people import password_checks, sign_ins
 from mailbox.database import outages
 from mailbox.database.bell import attendance, ringing
-from mailbox.gate import own_limits, password_checks, repeats, seals
-from mailbox.verbs.hot import plain
-from mailbox.verbs.people import sign_ins
+from mailbox.journal import seals
+from mailbox.life.fast_path import plain
 from tests.support.databases import (
     Databases,
     as_the_tests_database,
@@ -134,7 +136,7 @@ def _the_bell_rings_within_the_process() -> Iterator[None]:
 def _every_refusal_has_its_row() -> Iterator[None]:
     """Let each refusal have a row of its own: the runs of one test share a process and the names of agents."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeats, "MOST_ROWS", 1_000_000)
+        patch.setattr(repeated_refusals, "MOST_ROWS", 1_000_000)
         yield
 
 

@@ -18,8 +18,8 @@ from django.test import Client
 from pytest_django import DjangoDbBlocker
 
 from agentcards.models import AgentCard
+from mailbox.access.callers import Caller, Role
 from mailbox.database import paging
-from mailbox.gate.callers import Caller, Role
 from mailbox.models import (
     Agent,
     Artifact,

@@ -10,11 +10,12 @@ from pathlib import Path
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
 
+from mailbox.access.agents import registration
+from mailbox.access.agents.registration import Registration
+from mailbox.access.callers import Caller, Role
+from mailbox.access.credentials import keys
+from mailbox.access.people import own_password
 from mailbox.database.backups import files
-from mailbox.gate.callers import Caller, Role
-from mailbox.verbs.agents import keys, registration
-from mailbox.verbs.agents.registration import Registration
-from mailbox.verbs.people import own_password
 from mailbox.words.errors import AgentConflictError
 
 OPERATOR = "operator"

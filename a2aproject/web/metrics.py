@@ -23,8 +23,8 @@ from a2aproject.web.errors import error
 from a2aproject.web.probes import read_only
 from a2aproject.web.proxies import address_in
 from dashboard.figures import thresholds
-from mailbox.inspection import gauges
-from mailbox.inspection.gauges import Gauges
+from mailbox.inspection.health import gauges
+from mailbox.inspection.health.gauges import Gauges
 from mailbox.words.latencies import PER_DOUBLING, Latencies
 
 DOUBLINGS = range(0, 30, 2)  # buckets from 1 ms to three days, each four times as wide as the one before

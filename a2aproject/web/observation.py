@@ -14,7 +14,7 @@ from django.http.response import HttpResponseBase
 from a2aproject.web import counters, log
 from a2aproject.web.log import NO_ROUTE, Answered
 from mailbox.dialects.base import request_ids
-from mailbox.gate import touched
+from mailbox.journal import changed_tasks
 
 if TYPE_CHECKING:
     from a2aproject.web.traces import Spans
@@ -35,7 +35,7 @@ class ObservationMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if self._spans is None:
             return self._answer(request, None)
-        with touched.noted() as tasks:
+        with changed_tasks.noted() as tasks:
             return self._answer(request, tasks)
 
     def _answer(self, request: HttpRequest, tasks: Collection[UUID] | None) -> HttpResponseBase:

@@ -14,9 +14,9 @@ from django.urls import reverse
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
 from dashboard.base import proof, sessions
-from mailbox.gate.callers import Role
-from mailbox.gate.credentials import role_of
-from mailbox.verbs.people import second_factor
+from mailbox.access.callers import Role
+from mailbox.access.credentials.authentication import role_of
+from mailbox.access.people import second_factor
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,11 +9,11 @@ from typing import Any
 from uuid import UUID
 
 from agentcards.models import RemoteCall
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import leasing, results, updates
+from mailbox.life.updates import MAX_UPDATES
 from mailbox.models import Agent, AuditEvent
 from mailbox.outbound.errors import ExternalServiceError
-from mailbox.verbs.life import leasing, results, updates
-from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.words.conversation import ArtifactUpdate, Details, Update
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError, MailboxError, NotAskableError, TaskTooLargeError

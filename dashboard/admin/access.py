@@ -12,13 +12,14 @@ from django.forms import CheckboxSelectMultiple
 from django.utils import timezone
 
 from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
-from mailbox.gate import entries
-from mailbox.gate.callers import Caller, Role
-from mailbox.gate.entries.people import PersonData
-from mailbox.gate.requests import Request
+from mailbox.access.agents import grants
+from mailbox.access.callers import Caller, Role
+from mailbox.access.credentials import keys
+from mailbox.access.people import second_factor, staff
+from mailbox.access.requests import Request
+from mailbox.journal import entries
+from mailbox.journal.entries.people import PersonData
 from mailbox.models import ApiKey, CapabilityGrant
-from mailbox.verbs.agents import grants, keys
-from mailbox.verbs.people import second_factor, staff
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
 

@@ -15,9 +15,11 @@ from django.utils.safestring import SafeString
 
 from agentcards import profiles
 from agentcards.models import AgentCard, AgentProfile, Tool
-from mailbox.gate import audit, credentials, entries
-from mailbox.gate.callers import Caller, Role
-from mailbox.gate.requests import Request
+from mailbox.access import audit
+from mailbox.access.callers import Caller, Role
+from mailbox.access.credentials import authentication
+from mailbox.access.requests import Request
+from mailbox.journal import entries
 from mailbox.models import Agent, AuditEvent
 from mailbox.words.kinds import Entry
 
@@ -144,7 +146,7 @@ class AgentCardAdmin(ReadByRole, CardAdminBase):
 def role_of_request(request: HttpRequest) -> Role | None:
     """Return the person's role when the request arrived. The admin asks for it once per object on a page."""
     if not hasattr(request, _ROLE):
-        setattr(request, _ROLE, credentials.role_of(request.user) if isinstance(request.user, User) else None)
+        setattr(request, _ROLE, authentication.role_of(request.user) if isinstance(request.user, User) else None)
     role: Role | None = getattr(request, _ROLE)
     return role
 

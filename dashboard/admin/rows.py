@@ -17,9 +17,9 @@ from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, m
 from dashboard.admin.columns import id_of, reason
 from dashboard.base import export
 from dashboard.views.audit import AuditList
-from mailbox.inspection import search
-from mailbox.inspection.search_keys import SPOKEN_KEYS
-from mailbox.inspection.search_values import Moment, Reading
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.keys import SPOKEN_KEYS
+from mailbox.inspection.search.values import Moment, Reading
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.words.envelopes import TaskSource
 from mailbox.words.errors import InvalidRequestError
@@ -112,16 +112,16 @@ class AuditEventAdmin(SearchedAdmin):
     id_key = "task"
     list_filter = (
         between("at", "last_event"),
-        typed("actor", "user:ana", search.EVENT_KEYS),
-        typed("task", WHOLE_ID, search.EVENT_KEYS),
-        chosen("source", AuditEvent.Source.values, search.EVENT_KEYS),
+        typed("actor", "user:ana", queries.EVENT_KEYS),
+        typed("task", WHOLE_ID, queries.EVENT_KEYS),
+        chosen("source", AuditEvent.Source.values, queries.EVENT_KEYS),
         by_date("at", "last_event"),
-        chosen("kind", sorted(Kind), search.EVENT_KEYS),
+        chosen("kind", sorted(Kind), queries.EVENT_KEYS),
     )
-    search_help_text = help_of(search.EVENT_KEYS)
+    search_help_text = help_of(queries.EVENT_KEYS)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        return search.events(text, at)
+        return queries.events(text, at)
 
     def page_of(self, row: AuditEvent) -> str:
         return reverse("ops:audit-event", args=[row.pk])
@@ -151,18 +151,18 @@ class TaskAdmin(SearchedAdmin):
     )
     id_key = "id"
     list_filter = (
-        chosen("state", Task.State.values, search.TASK_KEYS),
-        chosen("awaits", Task.Awaits.values, search.TASK_KEYS),
-        chosen("outcome", Task.Outcome.values, search.TASK_KEYS, "state"),
-        chosen("source", TaskSource, search.TASK_KEYS),
+        chosen("state", Task.State.values, queries.TASK_KEYS),
+        chosen("awaits", Task.Awaits.values, queries.TASK_KEYS),
+        chosen("outcome", Task.Outcome.values, queries.TASK_KEYS, "state"),
+        chosen("source", TaskSource, queries.TASK_KEYS),
         between("sent_at", "last_task"),
         by_date("sent_at", "last_task"),
     )
     list_select_related = ("sender", "recipient")
-    search_help_text = help_of(search.TASK_KEYS, words=True)
+    search_help_text = help_of(queries.TASK_KEYS, words=True)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        return search.tasks(text, at)
+        return queries.tasks(text, at)
 
     def page_of(self, row: Task) -> str:
         return reverse("ops:task", args=[row.uuid])
@@ -173,17 +173,17 @@ class LeaseAdmin(SearchedAdmin):
     list_display = (*(id_of("lease_id", "lease"), "holder", "attempt", "leased_at", "ended_at", "end", "on_dashboard"),)
     id_key = "id"
     list_filter = (
-        typed("task", WHOLE_ID, search.LEASE_KEYS),
-        typed("holder", "hotels@local", search.LEASE_KEYS, "agent"),
+        typed("task", WHOLE_ID, queries.LEASE_KEYS),
+        typed("holder", "hotels@local", queries.LEASE_KEYS, "agent"),
         "end",
         between("leased_at", "last_lease"),
         by_date("leased_at", "last_lease"),
     )
     list_select_related = ("holder",)
-    search_help_text = help_of(search.LEASE_KEYS, words=True)
+    search_help_text = help_of(queries.LEASE_KEYS, words=True)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        return search.attempts(text, at)
+        return queries.attempts(text, at)
 
     def page_of(self, row: Lease) -> str:
         return reverse("ops:lease", args=[row.lease_id])
@@ -209,7 +209,7 @@ class MessageAdmin(SpokenAdmin):
     list_display = (id_of("task.uuid", "task"), "seq", "role", "said_at", "on_dashboard")
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        return search.messages(text, at)
+        return queries.messages(text, at)
 
     def page_of(self, row: Message) -> str:
         return f"{reverse('ops:task', args=[row.task.uuid])}?before={row.seq + 1}#said-{row.seq}"
@@ -222,7 +222,7 @@ class ArtifactAdmin(SpokenAdmin):
     )
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        return search.artifacts(text, at)
+        return queries.artifacts(text, at)
 
     def page_of(self, row: Artifact) -> str:
         return f"{reverse('ops:task', args=[row.task.uuid])}#conversation"
@@ -235,17 +235,17 @@ class ResultAdmin(SearchedAdmin):
     )
     id_key = "task"
     list_filter = (
-        typed("task", WHOLE_ID, search.RESULT_KEYS),
-        chosen("status", Result.Status.values, search.RESULT_KEYS),
-        chosen("delivery", Result.Delivery.values, search.RESULT_KEYS),
+        typed("task", WHOLE_ID, queries.RESULT_KEYS),
+        chosen("status", Result.Status.values, queries.RESULT_KEYS),
+        chosen("delivery", Result.Delivery.values, queries.RESULT_KEYS),
         between("posted_at", "last_result"),
         by_date("posted_at", "last_result"),
     )
     list_select_related = ("task", "sender", "recipient")
-    search_help_text = help_of(search.RESULT_KEYS)
+    search_help_text = help_of(queries.RESULT_KEYS)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        return search.results(text, at)
+        return queries.results(text, at)
 
     def page_of(self, row: Result) -> str:
         return f"{reverse('ops:task', args=[row.task.uuid])}#result"
@@ -258,16 +258,16 @@ class ReplayEntryAdmin(SearchedAdmin):
     )
     id_key = "source"
     list_filter = (
-        typed("task", WHOLE_ID, search.REPLAY_KEYS, "source"),
-        chosen("status", Result.Status.values, search.REPLAY_KEYS),
+        typed("task", WHOLE_ID, queries.REPLAY_KEYS, "source"),
+        chosen("status", Result.Status.values, queries.REPLAY_KEYS),
         between("stored_at"),
         by_date("stored_at"),
     )
-    search_help_text = help_of(search.REPLAY_KEYS)
+    search_help_text = help_of(queries.REPLAY_KEYS)
     exclude: ClassVar = ("cache_key",)
 
     def found(self, text: str, at: Moment) -> QuerySet[Any]:
-        return search.replay_entries(text, at)
+        return queries.replay_entries(text, at)
 
     def page_of(self, row: ReplayEntry) -> str:
         return reverse("ops:cached-result", args=[row.pk])

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dashboard.base import passwords
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.people import second_factor, sign_ins
+from mailbox.access.people.sign_ins import Cause
 from mailbox.models import AuditEvent
-from mailbox.verbs.people import second_factor, sign_ins
-from mailbox.verbs.people.sign_ins import Cause
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

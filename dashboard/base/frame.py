@@ -13,14 +13,14 @@ from django.urls import reverse
 
 from dashboard.base.preferences import Preferences
 from dashboard.figures.nav_counts import NavCounts
-from mailbox.verbs.people import own_password
+from mailbox.access.people import own_password
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from django.http import HttpRequest, HttpResponse
 
-    from mailbox.gate.callers import Caller
+    from mailbox.access.callers import Caller
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from mailbox.database import paging
-from mailbox.inspection import search
-from mailbox.inspection.search import Moment
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import Moment
 from mailbox.words.errors import InvalidRequestError
 
 ROWS = 50
@@ -53,20 +53,20 @@ class ListPage(SavablePage):
         """
         asked = self.request.GET
         terms = [
-            search.term(key, f"{sign}{value.strip()}")
+            queries.term(key, f"{sign}{value.strip()}")
             for name, (key, sign) in self.parameters.items()
             if (value := asked.get(name, "")).strip()
         ]
         query = " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
         if not self.tab or not (tab := asked.get(self.tab, self.default if not query and "q" not in asked else "")):
             return query
-        query = search.without(query, self.tab)
-        return query if tab == ALL else f"{query} {search.term(self.tab, tab)}".strip()
+        query = queries.without(query, self.tab)
+        return query if tab == ALL else f"{query} {queries.term(self.tab, tab)}".strip()
 
     @property
     def chosen(self) -> str:
         """The chosen tab: the one value that the query asks of its key, else empty."""
-        return search.chosen(self.query, self.tab) if self.tab else ""
+        return queries.chosen(self.query, self.tab) if self.tab else ""
 
     def found(self, text: str) -> QuerySet[Any]:
         """Return the rows that match the query ``text``; raise `InvalidRequestError`."""
@@ -88,7 +88,7 @@ class ListPage(SavablePage):
 
     def total(self, found: Any, page: paging.Page[Any]) -> Count:
         """Return the number of all rows, of which ``page`` shows some."""
-        return thresholds.counted(found, has_words=self.has_full_text and search.asks_words(self.query))
+        return thresholds.counted(found, has_words=self.has_full_text and queries.asks_words(self.query))
 
     def paged(self, found: Any) -> paging.Page[Any]:
         """Return the rows after the cursor of the address; raise `InvalidRequestError` for that of another list."""
@@ -130,7 +130,7 @@ class ListPage(SavablePage):
             "filters": request.GET,
             "tab": self.tab,
             "chosen": self.chosen,
-            "is_filtered": self.query not in ("", self.default and search.term(self.tab, self.default)),
+            "is_filtered": self.query not in ("", self.default and queries.term(self.tab, self.default)),
             "name": self.name,
             **self.besides(page),
             **self.saved_views(problem=problem),

@@ -28,10 +28,10 @@ from dashboard.base.htmx import HtmxRequest
 from dashboard.base.preferences import Preferences
 from dashboard.figures.nav_counts import NavCounts
 from dashboard.wording.journal import in_words
-from mailbox.gate import audit, capabilities
-from mailbox.gate.callers import Caller
-from mailbox.gate.credentials import role_of
-from mailbox.gate.requests import Request
+from mailbox.access import audit, capabilities
+from mailbox.access.callers import Caller
+from mailbox.access.credentials.authentication import role_of
+from mailbox.access.requests import Request
 from mailbox.inspection import lookup
 from mailbox.models import AuditEvent
 from mailbox.words import advice

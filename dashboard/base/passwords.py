@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 
-from mailbox.gate import password_checks
-from mailbox.verbs.people import sign_ins
-from mailbox.verbs.people.sign_ins import Cause
+from mailbox.access.people import password_checks, sign_ins
+from mailbox.access.people.sign_ins import Cause
 
 if TYPE_CHECKING:
     from django.http import HttpRequest

@@ -11,8 +11,8 @@ from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 
 from dashboard.base import codes, frame, lost_form, passwords, sessions
-from mailbox.gate.password_checks import NotYetError
-from mailbox.verbs.people import second_factor
+from mailbox.access.people import second_factor
+from mailbox.access.people.password_checks import NotYetError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -9,8 +9,8 @@ from urllib.parse import parse_qsl, urlencode
 from django.urls import reverse
 
 from dashboard.base.page import DashboardView
-from mailbox.gate import actions
-from mailbox.inspection import saved_views
+from mailbox.access import actions
+from mailbox.access.people import saved_view_lists as saved_views
 from mailbox.models import SavedView
 
 SHOWN = 12  # views beside a search box

@@ -12,7 +12,7 @@ from django.contrib.sessions.backends.base import UpdateError
 from django.db import DatabaseError
 
 from dashboard.base import passwords
-from mailbox.verbs.people import sign_ins
+from mailbox.access.people import sign_ins
 
 if TYPE_CHECKING:
     from django.contrib.sessions.backends.base import SessionBase

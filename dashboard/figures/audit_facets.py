@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from dashboard.wording import journal
-from mailbox.inspection import search
+from mailbox.inspection.search import queries
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.words.kinds import Kind
 
@@ -89,12 +89,12 @@ def read(found: AuditEventQuerySet, text: str) -> AuditFigures:
 
 
 def _chips(key: str, counts: Counter[str], text: str, names: Mapping[str, str] | None = None) -> list[Chip]:
-    chosen, rest = search.chosen(text, key), search.without(text, key)
+    chosen, rest = queries.chosen(text, key), queries.without(text, key)
     return [
         Chip(
             label=(names or {}).get(value, value),
             count=count,
-            query=rest if value == chosen else f"{rest} {search.term(key, value)}".strip(),
+            query=rest if value == chosen else f"{rest} {queries.term(key, value)}".strip(),
             is_chosen=value == chosen,
         )
         for value, count in counts.most_common(CHIPS)
@@ -108,7 +108,7 @@ def _bars(times: Sequence[datetime], text: str) -> Iterable[TimeBar]:
     start = min(times).replace(microsecond=0)
     step = timedelta(seconds=max(1, -(-int((max(times) - start).total_seconds() + 1) // BARS)))
     counts = Counter((time - start) // step for time in times)
-    peak, width, rest = max(counts.values()), WIDTH / BARS, search.without(text, "at")
+    peak, width, rest = max(counts.values()), WIDTH / BARS, queries.without(text, "at")
     for number in range(BARS):
         begins, ends = start + number * step, start + (number + 1) * step
         height = round(counts[number] / peak * HEIGHT, 1)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from mailbox.inspection import standing
+from mailbox.inspection.statistics import standing
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.task_queries import TaskQuerySet
 

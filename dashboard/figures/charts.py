@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from mailbox.inspection.series import Point, Sum
+from mailbox.inspection.statistics.series import Point, Sum
 from mailbox.words import times
 
 MINUTE = timedelta(minutes=1)

@@ -16,11 +16,11 @@ from django.utils import timezone
 from dashboard.figures import thresholds
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import grouped
-from mailbox.inspection import backlogs, troubles
-from mailbox.inspection.series import Figures
+from mailbox.inspection.statistics import backlogs, troubles
+from mailbox.inspection.statistics.series import Figures
 from mailbox.models import Agent
 from mailbox.models.rollup import floor
-from mailbox.verbs.repairs.auto_retry import AutoRetry
+from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.words import times
 
 AGENTS_NAMED = 3  # of each kind of trouble; a link leads to the others

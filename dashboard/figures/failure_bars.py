@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboard.figures.charts import Bar, Range
 from dashboard.forms import choices
-from mailbox.inspection.failures import FailureGroup
+from mailbox.inspection.statistics.failures import FailureGroup
 from mailbox.models.failure import MINUTE, minute_of, moment_of
 
 RANGES = (

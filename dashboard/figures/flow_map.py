@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from mailbox.inspection.pairs import Pair
+from mailbox.inspection.statistics.pairs import Pair
 from mailbox.models import Agent
 
 AGENTS = 40  # nodes; the other agents are one node

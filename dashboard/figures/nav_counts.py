@@ -9,7 +9,7 @@ from typing import Self
 from dashboard.figures import thresholds
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from mailbox.inspection import standing
+from mailbox.inspection.statistics import standing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from typing import Any, Self
 from dashboard.figures import charts, thresholds
 from dashboard.figures.charts import Band
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from mailbox.inspection import standing
+from mailbox.inspection.statistics import standing
 from mailbox.words import json_text
 
 

@@ -7,9 +7,10 @@ from datetime import datetime, timedelta
 
 from django.db.models import Model, QuerySet
 
-from mailbox.inspection import full_text, troubles
-from mailbox.inspection.backlogs import QUIET_AFTER, Limits
-from mailbox.verbs.repairs.auto_retry import AutoRetry
+from mailbox.inspection.search import full_text
+from mailbox.inspection.statistics import troubles
+from mailbox.inspection.statistics.backlogs import QUIET_AFTER, Limits
+from mailbox.repairs.auto_retry import AutoRetry
 
 COUNTED_TO = 10_000
 

@@ -15,8 +15,8 @@ from dashboard.figures.charts import RANGES, Range
 from dashboard.figures.plots import HEIGHT, WIDTH, Axis
 from dashboard.figures.thresholds import grouped
 from dashboard.figures.trends import range_named
-from mailbox.inspection import history, series
-from mailbox.inspection.history import Slot, Span
+from mailbox.inspection.statistics import history, series
+from mailbox.inspection.statistics.history import Slot, Span
 from mailbox.words import times
 
 SECOND = timedelta(seconds=1)

@@ -14,8 +14,8 @@ from dashboard.figures import charts, plots
 from dashboard.figures.charts import HOUR, RANGES, SPARK, Bucket, Range
 from dashboard.figures.plots import Axis
 from dashboard.forms import choices
-from mailbox.inspection import troubles
-from mailbox.inspection.series import Figures, Sum
+from mailbox.inspection.statistics import troubles
+from mailbox.inspection.statistics.series import Figures, Sum
 from mailbox.models import Agent
 
 

@@ -8,10 +8,10 @@ from uuid import UUID, uuid5
 from django import forms
 from django.http import QueryDict
 
-from mailbox.inspection.search import LONGEST
+from mailbox.inspection.search.queries import LONGEST
 from mailbox.models import RepairPlan
-from mailbox.verbs.repairs import plans
-from mailbox.verbs.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
+from mailbox.repairs import plans
+from mailbox.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
 
 if TYPE_CHECKING:
     from mailbox.models import Task

@@ -11,8 +11,8 @@ from uuid import UUID, uuid4
 from django import forms
 from django.conf import settings
 
+from mailbox.life import copies
 from mailbox.models import Task
-from mailbox.verbs.life import copies
 from mailbox.words import content, json_text, redaction, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 from mailbox.words.errors import InvalidJsonError

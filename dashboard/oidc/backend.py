@@ -15,8 +15,8 @@ from mozilla_django_oidc.auth import OIDCAuthenticationBackend
 from dashboard.base import passwords
 from dashboard.oidc import provider
 from dashboard.oidc.provider import UnusableAnswerError
-from mailbox.gate.callers import Role
-from mailbox.verbs.people import provided
+from mailbox.access.callers import Role
+from mailbox.access.people import provisioning
 
 LONGEST_NAME = 150  # characters of a person's name, which is the address
 JWT = "application/jwt"
@@ -91,7 +91,7 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
         if len(claims["email"]) > LONGEST_NAME:
             raise SuspiciousOperation(f"The address has more than {LONGEST_NAME} characters.")
         try:
-            return provided.add(claims["email"], role_in(claims), passwords.address_of(self.request))
+            return provisioning.add(claims["email"], role_in(claims), passwords.address_of(self.request))
         except IntegrityError:
             people = self.filter_users_by_claims(claims)
             if len(people) != 1:
@@ -101,7 +101,7 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
     def update_user(self, user: User, claims: dict[str, Any]) -> User:
         """Give the person the role that the provider says, unless the hub alone gives roles."""
         role = role_in(claims)
-        return provided.give_role(user, role, passwords.address_of(self.request)) if role else user
+        return provisioning.give_role(user, role, passwords.address_of(self.request)) if role else user
 
 
 def _is_same(one: str, other: str) -> bool:

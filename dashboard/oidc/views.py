@@ -11,8 +11,8 @@ from mozilla_django_oidc.views import OIDCAuthenticationCallbackView
 from dashboard.base import passwords
 from dashboard.oidc.provider import UnusableAnswerError
 from dashboard.views import second_step
-from mailbox.verbs.people import second_factor, sign_ins
-from mailbox.verbs.people.sign_ins import Cause
+from mailbox.access.people import second_factor, sign_ins
+from mailbox.access.people.sign_ins import Cause
 
 _logger = logging.getLogger(__name__)
 

@@ -21,9 +21,10 @@ from dashboard.wording import delivery_problem as delivery_words
 from dashboard.wording.payload import Part
 from dashboard.wording.states import STATES
 from mailbox.database import descent
-from mailbox.inspection import search, troubles
-from mailbox.inspection.backlogs import COUNTED_TO
-from mailbox.inspection.history import Slot
+from mailbox.inspection.search import queries
+from mailbox.inspection.statistics import troubles
+from mailbox.inspection.statistics.backlogs import COUNTED_TO
+from mailbox.inspection.statistics.history import Slot
 from mailbox.words import redaction, times
 
 register = template.Library()
@@ -174,7 +175,7 @@ def as_id(value: UUID | str) -> SafeString:
 @register.filter
 def term(value: str, key: str) -> str:
     """Write the query term that selects ``value`` as ``key``."""
-    return search.term(key, value)
+    return queries.term(key, value)
 
 
 @register.filter

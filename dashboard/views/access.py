@@ -6,12 +6,11 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView
 from dashboard.forms import choices
+from mailbox.access import actions, permissions
+from mailbox.access.callers import Role
+from mailbox.access.capabilities import ROLE_ACTIONS
+from mailbox.access.permissions import Validity
 from mailbox.database.paging import Page
-from mailbox.gate import actions
-from mailbox.gate.callers import Role
-from mailbox.gate.capabilities import ROLE_ACTIONS
-from mailbox.inspection import permissions
-from mailbox.inspection.permissions import Validity
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind

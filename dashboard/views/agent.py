@@ -21,11 +21,13 @@ from dashboard.figures.trends import rows_of
 from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
 from dashboard.forms.send import SendForm
-from mailbox.gate import actions
-from mailbox.gate.own_agents import OWN_AGENTS
-from mailbox.inspection import agents, backlogs, dealings, failures, leases, quotas, series
+from mailbox.access import actions
+from mailbox.access.agents import agent_lists, directory, openness, registration
+from mailbox.access.limits import quota_usage
+from mailbox.access.own_agents import OWN_AGENTS
+from mailbox.inspection import leases
+from mailbox.inspection.statistics import backlogs, dealings, failures, series
 from mailbox.models import Agent, ApiKey
-from mailbox.verbs.agents import finding, openness, registration
 
 HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, TASKS_SHOWN, COUNTERPARTS_SHOWN = 10, 20, 50, 5, 8
 
@@ -37,7 +39,7 @@ class AgentDetailPage(Act[Agent]):
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
-        return backlogs.with_questions_of(finding.typed(self.caller, where["name"]).pk, thresholds.limits(self.now))
+        return backlogs.with_questions_of(directory.typed(self.caller, where["name"]).pk, thresholds.limits(self.now))
 
     def seen(self, subject: Agent) -> str:
         return subject.paused_at.isoformat() if subject.paused_at else ""
@@ -103,11 +105,11 @@ class AgentDetailPage(Act[Agent]):
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
         """Return the context that is not live: the agent's keys, counterparts and peers, and the form."""
-        peers = agents.newest_peers(agent, most=PEERS_SHOWN)
+        peers = agent_lists.newest_peers(agent, most=PEERS_SHOWN)
         return {
-            "keys": _with_states(agents.live_keys(agent, self.now), self.now),
-            "signing_key": agents.live_signing_key(agent),
-            "quotas": quotas.of_agent(agent, cards=registry.count_of(agent)),
+            "keys": _with_states(agent_lists.live_keys(agent, self.now), self.now),
+            "signing_key": agent_lists.live_signing_key(agent),
+            "quotas": quota_usage.of_agent(agent, cards=registry.count_of(agent)),
             "counterparts": dealings.counterparts(agent, most=COUNTERPARTS_SHOWN),
             "counted_among": dealings.AMONG,
             "peers": [(peer, peer.status(self.now)) for peer in peers],

@@ -10,9 +10,11 @@ from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.thresholds import Count
 from dashboard.figures.trends import rows_of
 from dashboard.forms import choices
+from mailbox.access.limits import quota_usage
 from mailbox.database import paging
 from mailbox.database.paging import Page
-from mailbox.inspection import agent_order, backlogs, quotas, search, series
+from mailbox.inspection.search import queries
+from mailbox.inspection.statistics import agent_order, backlogs, series
 from mailbox.models.agent import AgentQuerySet
 
 SORTS = ("name", "trouble", "queued", "leased", "errors", "called")
@@ -51,7 +53,7 @@ class AgentList(ListPage):
         return {**super().chosen_values(), "sort": self.sort}
 
     def found(self, text: str) -> AgentQuerySet:
-        return search.agents(text, self.at)
+        return queries.agents(text, self.at)
 
     def listed(self, found: AgentQuerySet) -> AgentQuerySet:
         return backlogs.with_standing(found, thresholds.limits(self.now))
@@ -90,11 +92,11 @@ class AgentList(ListPage):
             agents=[agent.pk for agent in page.items],
             sampled=False,
         )
-        rows = rows_of(page.items, figures, self.now, quotas.fullest(page.items))
+        rows = rows_of(page.items, figures, self.now, quota_usage.fullest(page.items))
         return {
             "rows": rows,
             "is_late": figures.is_late(self.now),
-            "keys": search.AGENT_KEYS,
+            "keys": queries.AGENT_KEYS,
             "sort": "name" if self.is_too_long else self.sort,
             "sorted_to": agent_order.SORTED_TO if self.is_too_long else 0,
         }

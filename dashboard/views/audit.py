@@ -13,7 +13,8 @@ from dashboard.figures.audit_facets import NO_CHECKS
 from dashboard.figures.thresholds import Count
 from dashboard.wording import journal, json_tree
 from mailbox.database.paging import Page
-from mailbox.inspection import lookup, search
+from mailbox.inspection import lookup
+from mailbox.inspection.search import queries
 from mailbox.models import AuditEvent
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.words.kinds import Kind
@@ -54,7 +55,7 @@ class AuditList(ListPage):
         query = asked.get("q", NO_CHECKS).strip()
         if not start and not end:
             return query
-        return f"{search.without(query, 'at')} {search.term('at', f'{start or EVER}..{end}')}".strip()
+        return f"{queries.without(query, 'at')} {queries.term('at', f'{start or EVER}..{end}')}".strip()
 
     def chosen_values(self) -> dict[str, str]:
         return {**super().chosen_values(), **({"follow": "1"} if self.follows else {})}
@@ -65,16 +66,16 @@ class AuditList(ListPage):
         return self.request.GET.get("follow") == "1"
 
     def found(self, text: str) -> AuditEventQuerySet:
-        return search.events(text, self.at)
+        return queries.events(text, self.at)
 
     def total(self, found: AuditEventQuerySet, page: Page[Any]) -> Count:
         """Count from the newest row on. In another order, a count since a moment reads the whole journal."""
-        return thresholds.counted(found, newest_first=True, has_words=search.asks_words(self.query))
+        return thresholds.counted(found, newest_first=True, has_words=queries.asks_words(self.query))
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "acts": [journal.in_words(event) for event in page.items],
-            "keys": search.EVENT_KEYS,
+            "keys": queries.EVENT_KEYS,
             "tabs": TABS,
             "figures": audit_facets.read(self.rows, self.query),
             "follows": self.follows,

@@ -14,13 +14,14 @@ from dashboard.figures import thresholds
 from dashboard.forms import choices
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
+from mailbox.access import actions
 from mailbox.database.paging import Page
-from mailbox.gate import actions
-from mailbox.inspection import lookup, search
-from mailbox.inspection.search import Moment
+from mailbox.inspection import lookup
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import Moment
+from mailbox.life import callback_resends, callbacks
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
-from mailbox.verbs.life import callbacks, resending
 from mailbox.words import redaction
 from mailbox.words.errors import UnknownDeliveryError
 from mailbox.words.kinds import Kind
@@ -50,16 +51,16 @@ class DeliveryList(ListPage):
     }
 
     def found(self, text: str) -> PushDeliveryQuerySet:
-        return search.deliveries(text, self.at).with_last_attempt().defer("body")
+        return queries.deliveries(text, self.at).with_last_attempt().defer("body")
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "tabs": TABS,
-            "keys": search.DELIVERY_KEYS,
+            "keys": queries.DELIVERY_KEYS,
             "may_resend": self.holds(actions.RESEND),
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
-            "cap": resending.CAP,
+            "cap": callback_resends.CAP,
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -126,10 +127,10 @@ class ResendMany(Act[Sequence[PushDelivery]]):
     def subject(self, **where: Any) -> Sequence[PushDelivery]:
         chosen = self.request.POST if self.request.method == "POST" else self.request.GET
         if chosen.get("everything"):
-            query = f"{search.without(chosen.get('q', ''), 'state')} state:disabled"
-            found = search.deliveries(query, self._at).with_last_attempt()
-            return list(found.defer("body").order_by("-pk")[: resending.CAP])
-        return lookup.given_up(choices.uuids("delivery", chosen.getlist("delivery"), most=resending.CAP))
+            query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
+            found = queries.deliveries(query, self._at).with_last_attempt()
+            return list(found.defer("body").order_by("-pk")[: callback_resends.CAP])
+        return lookup.given_up(choices.uuids("delivery", chosen.getlist("delivery"), most=callback_resends.CAP))
 
     @property
     def _at(self) -> Moment:
@@ -139,11 +140,11 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         return "" if subject else "Select at least one failed callback first."
 
     def besides(self, subject: Sequence[PushDelivery], form: ReasonForm) -> dict[str, Any]:
-        return {"shown": MANY_SHOWN, "tries": len(callbacks.BACK_OFF) + 1, "cap": resending.CAP}
+        return {"shown": MANY_SHOWN, "tries": len(callbacks.BACK_OFF) + 1, "cap": callback_resends.CAP}
 
     def apply(self, subject: Sequence[PushDelivery], chosen: dict[str, Any]) -> str:
         ids = [delivery.delivery_id for delivery in subject]
-        done = resending.resend_given_up(self.caller, ids, reason=chosen["reason"])
+        done = callback_resends.resend_given_up(self.caller, ids, reason=chosen["reason"])
         receipt = (
             f"{reverse('ops:audit')}?{urlencode({'q': f'kind:{Kind.PUSH_RESENT} request:{self.caller.request_id}'})}"
         )

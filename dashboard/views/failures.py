@@ -16,12 +16,13 @@ from dashboard.forms import choices
 from dashboard.forms.repair import PlanOfCopiesForm
 from dashboard.views.plan import to_plan
 from dashboard.views.repairs import new_token
-from mailbox.gate import actions
-from mailbox.inspection import agents, failures, search
-from mailbox.inspection.search import Moment
+from mailbox.access import actions
+from mailbox.access.agents import agent_lists, directory
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.statistics import failures
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding
-from mailbox.verbs.repairs import copy_plans
+from mailbox.repairs import copy_plans
 from mailbox.words.errors import InvalidRequestError
 
 AGENTS_OFFERED, TASKS_SHOWN = 200, 20
@@ -43,7 +44,7 @@ class FailureList(SavablePage):
         scale = failure_bars.range_named(asked.get("range"))
         sort = choices.one_of("sort", asked.get("sort"), ["count", "last"], "count")
         name = asked.get("agent", "").strip()
-        return scale, sort, finding.typed(self.caller, name) if name else None
+        return scale, sort, directory.typed(self.caller, name) if name else None
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scale, sort, agent = self._chosen
@@ -58,7 +59,7 @@ class FailureList(SavablePage):
             "ranges": RANGES,
             "sort": sort,
             "agent": agent,
-            "agents": agents.first_names(most=AGENTS_OFFERED),
+            "agents": agent_lists.first_names(most=AGENTS_OFFERED),
             "limits": {"groups": failures.GROUPS, "counted": failures.COUNTED, "unfiled": failures.UNFILED},
             **self.saved_views(),
         }
@@ -74,8 +75,8 @@ class FailurePage(DashboardView):
         scale = failure_bars.range_named(request.GET.get("range"))
         start = failure_bars.start_of(scale, self.now)
         group = failures.group_of(fingerprint, start, slot=scale.step)
-        term = search.term("failure", fingerprint)
-        tasks: Any = search.tasks(term, Moment(now=self.now, stale_after=scale.span))
+        term = queries.term("failure", fingerprint)
+        tasks: Any = queries.tasks(term, Moment(now=self.now, stale_after=scale.span))
         newest = list(tasks.with_parties().with_opening().with_error_line().order_by("-pk")[:TASKS_SHOWN])
         if group is None and not newest:
             return self.problem(HTTPStatus.NOT_FOUND, "Failure not found", "No failed task has this fingerprint.")
@@ -99,8 +100,8 @@ class FailurePage(DashboardView):
         if not form.is_valid():
             return self._nothing_planned("The form was incomplete. Go back, reload the page and try again.")
         start = failure_bars.start_of(scale, self.now)
-        query = f"{search.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
-        found = search.tasks(query, Moment(now=self.now, stale_after=scale.span))
+        query = f"{queries.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
+        found = queries.tasks(query, Moment(now=self.now, stale_after=scale.span))
         token = uuid5(form.cleaned_data["form_token"], f"{fingerprint} {scale.name}")
         try:
             plan = copy_plans.make(self.caller, found, token=token, query=query)

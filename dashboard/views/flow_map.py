@@ -8,7 +8,7 @@ from dashboard.base.page import DashboardView
 from dashboard.figures import flow_map
 from dashboard.figures.charts import Range
 from dashboard.forms import choices
-from mailbox.inspection import pairs
+from mailbox.inspection.statistics import pairs
 
 RANGES = {
     "1h": Range(name="1h", span=timedelta(hours=1), step=timedelta(minutes=10)),

@@ -10,21 +10,22 @@ from django.utils.http import urlencode
 
 from dashboard.base.page import DashboardView
 from dashboard.wording import journal
-from mailbox.inspection import lookup, search
+from mailbox.inspection import lookup
 from mailbox.inspection.lookup import CompactedTask, Found, TasksWith
+from mailbox.inspection.search import queries
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.words.errors import InvalidRequestError
 
 # The lists of a query, in this order. The first list that knows all its keys takes it.
 LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
-    ("tasks", search.TASK_KEYS),
-    ("leases", search.LEASE_KEYS),
-    ("results", search.RESULT_KEYS),
-    ("audit", search.EVENT_KEYS),
-    ("agents", search.AGENT_KEYS),
-    ("deliveries", search.DELIVERY_KEYS),
-    ("idempotency", search.REPLAY_KEYS),
-    ("plans", search.PLAN_KEYS),
+    ("tasks", queries.TASK_KEYS),
+    ("leases", queries.LEASE_KEYS),
+    ("results", queries.RESULT_KEYS),
+    ("audit", queries.EVENT_KEYS),
+    ("agents", queries.AGENT_KEYS),
+    ("deliveries", queries.DELIVERY_KEYS),
+    ("idempotency", queries.REPLAY_KEYS),
+    ("plans", queries.PLAN_KEYS),
 )
 
 
@@ -48,7 +49,7 @@ class Go(DashboardView):
             return HttpResponseRedirect(found[0].url)
         if not found and not lookup.is_id(text):
             return HttpResponseRedirect(list_of(text))
-        context = {"sought": text[: search.LONGEST], "found": found, "tasks": list_of(text)}
+        context = {"sought": text[: queries.LONGEST], "found": found, "tasks": list_of(text)}
         return self.page("ops/go.html", context, status=200 if found else 404)
 
 
@@ -58,7 +59,7 @@ def list_of(text: str) -> str:
         return reverse("ops:tasks")
     for route, keys in LISTS:
         try:
-            search.parse(text, keys)
+            queries.parse(text, keys)
         except InvalidRequestError:
             continue
         return f"{reverse(f'ops:{route}')}?{urlencode({'q': text})}"
@@ -103,7 +104,7 @@ def _cached(entry: ReplayEntry) -> Meaning:
 
 
 def _tasks(shared: TasksWith) -> Meaning:
-    term = search.term(shared.key, shared.value)
+    term = queries.term(shared.key, shared.value)
     return Meaning(kind="Tasks", name=term, url=f"{reverse('ops:tasks')}?{urlencode({'q': term})}")
 
 

@@ -8,16 +8,16 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 
 from dashboard.base.page import DashboardView
-from mailbox.inspection import health
-from mailbox.inspection.health import Health
-from mailbox.inspection.health_check import HealthStatus
+from mailbox.inspection.health import report
+from mailbox.inspection.health.checks import HealthStatus
+from mailbox.inspection.health.report import Health
 
 
 class HealthPage(DashboardView):
     """The health of the hub: every check with its own status, so no check hides another."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        seen = health.look(self.now)
+        seen = report.look(self.now)
         has_sizes = any(table.size is not None for table in seen.tables)
         return self.live("ops/health.html", {"seen": seen, "sentence": _sentence(seen), "has_sizes": has_sizes}, seen)
 
@@ -26,7 +26,7 @@ class HealthText(DashboardView):
     """The health of the hub as plain text, to paste into a report."""
 
     def get(self, request: HttpRequest, *args: Any) -> HttpResponseBase:
-        lines = _lines(health.look(self.now))
+        lines = _lines(report.look(self.now))
         stamp = f"{timezone.localtime(self.now):%Y-%m-%d %H:%M:%S %Z}"
         text = "\n".join([f"As of {stamp}", *lines, ""])
         return HttpResponse(text, content_type="text/plain; charset=utf-8")

@@ -8,12 +8,13 @@ from dashboard.figures.cache_savings import Saved
 from dashboard.figures.thresholds import Count
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
+from mailbox.access import actions
 from mailbox.database.paging import Page
-from mailbox.gate import actions
-from mailbox.inspection import lookup, search
+from mailbox.inspection import lookup
+from mailbox.inspection.search import queries
+from mailbox.life import replay
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.verbs.life import replay
 from mailbox.words.errors import UnknownReplayEntryError
 
 LONGEST_ID = 19  # digits
@@ -40,10 +41,10 @@ class ReplayList(ListPage):
     }
 
     def found(self, text: str) -> ReplayEntryQuerySet:
-        return search.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
+        return queries.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
 
     def total(self, found: ReplayEntryQuerySet, page: Page[Any]) -> Count:
-        waiting = search.tasks("state:waiting", self.at)
+        waiting = queries.tasks("state:waiting", self.at)
         self.saved = Saved.read(found, waiting)
         return self.saved.entries
 
@@ -52,7 +53,7 @@ class ReplayList(ListPage):
             "entries": [(entry, _answered_by(entry)) for entry in page.items],
             "hits": self.saved.hits,
             "waiting": self.saved.waiting,
-            "keys": search.REPLAY_KEYS,
+            "keys": queries.REPLAY_KEYS,
             "may_drop": self.holds(actions.DROP_REPLAY),
         }
 
@@ -63,7 +64,7 @@ class ReplayList(ListPage):
 def _answered_by(entry: Any) -> str:
     """Return the query for the tasks that ``entry`` answered."""
     parties = {"key": entry.key, "from": entry.sender, "to": entry.recipient}
-    terms = [search.term(key, value) for key, value in parties.items() if value]
+    terms = [queries.term(key, value) for key, value in parties.items() if value]
     return " ".join([*terms, f"-id:{entry.source_task_id}", "-state:waiting"])
 
 

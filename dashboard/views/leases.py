@@ -13,11 +13,12 @@ from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.forms import choices
 from dashboard.wording import task_story
+from mailbox.access import actions
 from mailbox.database.paging import Page
-from mailbox.gate import actions
-from mailbox.inspection import leases, lookup, search
+from mailbox.inspection import leases, lookup
+from mailbox.inspection.search import queries
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.verbs.repairs import plans
+from mailbox.repairs import plans
 
 ATTEMPTS_SHOWN = 20
 
@@ -58,14 +59,14 @@ class LeaseList(ListPage):
         return {**super().chosen_values(), **({"sort": "newest"} if self.newest_first else {})}
 
     def found(self, text: str) -> LeaseQuerySet:
-        return search.leases(text, self.at).with_task()
+        return queries.leases(text, self.at).with_task()
 
     def listed(self, found: LeaseQuerySet) -> LeaseQuerySet:
         return found.with_task_opening()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
-            "keys": search.LEASE_KEYS,
+            "keys": queries.LEASE_KEYS,
             "stale_after": thresholds.stale_after(),
             "stale_before": self.now - thresholds.stale_after(),
             "newest_first": self.newest_first,

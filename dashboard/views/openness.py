@@ -12,10 +12,10 @@ from dashboard.base import proof
 from dashboard.base.act import Act, Wording
 from dashboard.base.htmx import HtmxRequest
 from dashboard.forms.repair import ReasonForm
-from mailbox.gate import actions
-from mailbox.gate.own_agents import ANONYMOUS
+from mailbox.access import actions
+from mailbox.access.agents import directory, openness
+from mailbox.access.own_agents import ANONYMOUS
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding, openness
 
 
 class OpennessAct(Act[Agent]):
@@ -26,7 +26,7 @@ class OpennessAct(Act[Agent]):
     opens: ClassVar[bool]
 
     def subject(self, **where: Any) -> Agent:
-        return finding.typed(self.caller, where["name"])
+        return directory.typed(self.caller, where["name"])
 
     def closed(self, subject: Agent) -> str:
         if openness.is_open(subject) != self.opens:

@@ -12,7 +12,8 @@ from dashboard.figures.nav_counts import NavCounts
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.trends import Trend, rows_of
 from dashboard.wording.journal import in_words
-from mailbox.inspection import backlogs, journal, series
+from mailbox.inspection import journal
+from mailbox.inspection.statistics import backlogs, series
 
 AGENTS_SHOWN = 8
 BUSIEST = 50  # agents that are read; those in trouble are mostly among them

@@ -12,9 +12,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from dashboard.base import passwords, sessions
 from dashboard.base.page import DashboardView
 from dashboard.forms.password import ChangeForm, OtherSessionsForm
-from mailbox.gate.password_checks import NotYetError
-from mailbox.inspection import sessions as live_sessions
-from mailbox.verbs.people import own_password
+from mailbox.access.people import own_password
+from mailbox.access.people import sessions as live_sessions
+from mailbox.access.people.password_checks import NotYetError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

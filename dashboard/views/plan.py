@@ -17,13 +17,13 @@ from dashboard.forms import choices, reasons
 from dashboard.forms.repair import ApplyForm
 from dashboard.views.repairs import new_token
 from dashboard.wording import commands
+from mailbox.access import actions
 from mailbox.database import paging
-from mailbox.gate import actions
 from mailbox.inspection import lookup
 from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.repair_plan import RepairPlanRowQuerySet
-from mailbox.verbs.repairs import applying, plans
-from mailbox.verbs.repairs.plans import PlanTally
+from mailbox.repairs import plan_execution, plans
+from mailbox.repairs.plans import PlanTally
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
 
 BITE = 3.0  # seconds of repairs within a request
@@ -90,7 +90,7 @@ class PlanPage(DashboardView):
             for field, problem in error.fields.items():
                 filled.add_error(field if field in filled.fields else None, f"{problem[:1].upper()}{problem[1:]}.")
             return self._refused(number, filled)
-        applying.work(plan, seconds=BITE)
+        plan_execution.work(plan, seconds=BITE)
         return to_plan(plan)
 
     def _refused(self, number: str, filled: ApplyForm) -> HttpResponse:
@@ -167,7 +167,7 @@ class Continue(DashboardView):
         plan = plan_of(number)
         if plan.state == RepairPlan.State.PREVIEW:
             raise PlanClosedError(f"plan #{number} was not applied yet")
-        applying.work(plan, seconds=BITE)
+        plan_execution.work(plan, seconds=BITE)
         return to_plan(plan)
 
 

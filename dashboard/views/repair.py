@@ -14,11 +14,11 @@ from dashboard.figures import thresholds
 from dashboard.forms import repair as forms
 from dashboard.forms.repair import ForceErrorForm, ReasonForm, RequeueForm
 from dashboard.wording import commands, lease_conflict
-from mailbox.gate import actions
-from mailbox.gate.requests import Request
+from mailbox.access import actions
+from mailbox.access.requests import Request
 from mailbox.inspection import journal, lookup, tasks
 from mailbox.models import AuditEvent, Lease
-from mailbox.verbs.repairs import repair
+from mailbox.repairs import repair
 from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
 
 CHILDREN_SHOWN = 5

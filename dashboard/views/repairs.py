@@ -9,15 +9,16 @@ from django.urls import reverse
 from dashboard.base.list_page import ListPage
 from dashboard.forms.repair import PlanForm
 from dashboard.wording import journal
+from mailbox.access import actions
 from mailbox.database.paging import Page
-from mailbox.gate import actions
-from mailbox.inspection import leases, lookup, search
+from mailbox.inspection import leases, lookup
+from mailbox.inspection.search import queries
 from mailbox.models import RepairPlan
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
-from mailbox.verbs.repairs import plans
-from mailbox.verbs.repairs.auto_retry import AutoRetry
+from mailbox.repairs import plans
+from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.words.errors import InvalidRequestError, UnknownPlanError
 
 ALL_LIVE = "state:in_flight"
@@ -43,10 +44,10 @@ class RepairList(ListPage):
     }
 
     def found(self, text: str) -> AuditEventQuerySet:
-        return search.events(text, self.at).repairs().one_by_one()
+        return queries.events(text, self.at).repairs().one_by_one()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"acts": [journal.in_words(event) for event in page.items], "keys": search.EVENT_KEYS}
+        return {"acts": [journal.in_words(event) for event in page.items], "keys": queries.EVENT_KEYS}
 
 
 class Repairs(RepairList):
@@ -79,7 +80,7 @@ class Repairs(RepairList):
             changed = earlier.rows.that_became("changed")
             return earlier.rows.all().leases() if chosen["which"] == "all" else changed.leases_again()
         if chosen["everything"]:
-            return search.leases(chosen["q"], self.at)
+            return queries.leases(chosen["q"], self.at)
         return leases.named(chosen["lease"])
 
     def _after(self, chosen: dict[str, Any]) -> RepairPlan | None:
@@ -115,11 +116,11 @@ class PlanList(ListPage):
     }
 
     def found(self, text: str) -> RepairPlanQuerySet:
-        return search.plans(text, self.at).with_counts()
+        return queries.plans(text, self.at).with_counts()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
-        return {"plans": listed, "keys": search.PLAN_KEYS}
+        return {"plans": listed, "keys": queries.PLAN_KEYS}
 
     def shown(self, page: Page[Any], context: Any) -> object:
         rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]

@@ -4,7 +4,7 @@ from typing import Any, ClassVar
 
 from dashboard.base.list_page import ALL, ListPage
 from mailbox.database.paging import Page
-from mailbox.inspection import search
+from mailbox.inspection.search import queries
 from mailbox.models import Result
 from mailbox.models.result import ResultQuerySet
 
@@ -35,10 +35,10 @@ class ResultList(ListPage):
         return self.chosen != Result.Delivery.PENDING
 
     def found(self, text: str) -> ResultQuerySet:
-        return search.results(text, self.at).with_opening()
+        return queries.results(text, self.at).with_opening()
 
     def listed(self, found: ResultQuerySet) -> ResultQuerySet:
         return found.with_error_line()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"tabs": TABS, "keys": search.RESULT_KEYS}
+        return {"tabs": TABS, "keys": queries.RESULT_KEYS}

@@ -23,10 +23,10 @@ from dashboard.views.scheduler import Scheduler
 from dashboard.views.tasks import TaskList
 from dashboard.views.time_charts import Charts
 from dashboard.views.tree_list import TreeList
-from mailbox.gate import actions
-from mailbox.inspection import saved_views as kept
+from mailbox.access import actions
+from mailbox.access.people import saved_view_lists as kept
+from mailbox.access.people import saved_views
 from mailbox.models import SavedView
-from mailbox.verbs.people import saved_views
 from mailbox.words.errors import InvalidRequestError
 
 LONGEST_ID = 19  # digits

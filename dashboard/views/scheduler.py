@@ -18,15 +18,16 @@ from dashboard.forms import choices
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands, retry_verdicts
 from dashboard.wording.journal import in_words
+from mailbox.access import actions
+from mailbox.access.own_agents import SCHEDULER
 from mailbox.database import paging
-from mailbox.gate import actions
-from mailbox.gate.own_agents import SCHEDULER
-from mailbox.inspection import journal, lookup, search
-from mailbox.inspection.cluster import Cluster
-from mailbox.inspection.search import Moment
+from mailbox.inspection import journal, lookup
+from mailbox.inspection.health.cluster import Cluster
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import Moment
 from mailbox.models import AuditEvent
-from mailbox.verbs.repairs import auto_retry, retry
-from mailbox.verbs.repairs.auto_retry import AutoRetry, Bound
+from mailbox.repairs import auto_retry, retry
+from mailbox.repairs.auto_retry import AutoRetry, Bound
 from mailbox.words import advice, times
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
@@ -61,16 +62,16 @@ class Scheduler(SavablePage):
         return {"q": self.request.GET.get("q", "")}
 
     def check(self) -> None:
-        search.scans(self.request.GET.get("q", ""), self.at)
+        queries.scans(self.request.GET.get("q", ""), self.at)
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         text, problem = request.GET.get("q", ""), ""
         try:
-            scans = search.scans(text, self.at)
+            scans = queries.scans(text, self.at)
         except InvalidRequestError as error:
             if form:
                 raise
-            scans, problem = search.scans("", self.at).none(), error.fields.get("q", error.message)
+            scans, problem = queries.scans("", self.at).none(), error.fields.get("q", error.message)
         if form:
             return export.stream(scans, self.columns, form, "scans")
         page = paging.keyset(
@@ -81,7 +82,7 @@ class Scheduler(SavablePage):
             "page": page,
             "q": text,
             "problem": problem,
-            "keys": search.SCAN_KEYS,
+            "keys": queries.SCAN_KEYS,
             "scans": [in_words(event) for event in page.items],
             "wanted": AutoRetry.from_settings(),
             "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],

@@ -12,9 +12,9 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from dashboard.base import codes, proof, sessions
 from dashboard.base.page import DashboardView
-from mailbox.inspection import sessions as live_sessions
-from mailbox.verbs.people import second_factor
-from mailbox.verbs.people.second_factor import Check
+from mailbox.access.people import second_factor
+from mailbox.access.people import sessions as live_sessions
+from mailbox.access.people.second_factor import Check
 
 QR_SCALE = 5  # pixels of a module
 

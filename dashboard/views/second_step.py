@@ -13,7 +13,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views import View
 
 from dashboard.base import codes, frame, passwords, sessions
-from mailbox.verbs.people import sign_ins
+from mailbox.access.people import sign_ins
 
 PENDING = "second_step"  # in a session that is not signed in: whose password was right, and where they go
 LASTS = 300  # seconds

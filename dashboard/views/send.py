@@ -10,11 +10,13 @@ from django.utils.html import format_html
 
 from dashboard.base.page import DashboardView
 from dashboard.forms.send import CannotCopyError, SendForm, copied
-from mailbox.gate import actions, compacted
-from mailbox.gate.own_agents import OPERATORS
-from mailbox.inspection import agents, tasks
+from mailbox.access import actions
+from mailbox.access.agents import agent_lists
+from mailbox.access.own_agents import OPERATORS
+from mailbox.inspection import tasks
+from mailbox.journal import compacted_tasks
+from mailbox.life import operator_tasks
 from mailbox.models import Task
-from mailbox.verbs.life import operators
 from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
 
 AGENTS_OFFERED = 200
@@ -46,7 +48,7 @@ class Send(DashboardView):
             return self._form(form, status=422)
         self.caller = self.named(form.cleaned_data["form_token"])
         try:
-            task = operators.send_task(self.caller, form.envelope())
+            task = operator_tasks.send_task(self.caller, form.envelope())
         except InvalidRequestError as error:
             form.refuse(error.fields)
         except UnknownAgentError as error:
@@ -59,11 +61,11 @@ class Send(DashboardView):
         return self._form(form, status=422)
 
     def _report(self, task: Task) -> None:
-        if compacted.is_compacted(task):
+        if compacted_tasks.is_compacted(task):
             messages.info(self.request, "This form was already sent. Its task has ended and was compacted.")
             return
         messages.success(self.request, f"Sent to {task.recipient}. The result will appear here.")
-        if not operators.may_answer(task.recipient):
+        if not operator_tasks.may_answer(task.recipient):
             how = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
             messages.warning(
                 self.request,
@@ -76,7 +78,7 @@ class Send(DashboardView):
         context = {
             "form": form,
             "sender": OPERATORS,
-            "agents": agents.first_names(most=AGENTS_OFFERED),
+            "agents": agent_lists.first_names(most=AGENTS_OFFERED),
             "allowed": self.holds(self.needs),
             "needs": self.needs,
             "copy_of": form["copy_of"].value(),
@@ -91,6 +93,6 @@ class Acknowledge(DashboardView):
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
-        operators.acknowledge(self.caller, task_id)
+        operator_tasks.acknowledge(self.caller, task_id)
         messages.success(request, "Marked as read.")
         return HttpResponseRedirect(reverse("ops:task", args=[task_id]), status=303)

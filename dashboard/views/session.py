@@ -22,8 +22,8 @@ from dashboard.base.page import DashboardView
 from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
 from dashboard.forms.sign_in import SignInForm
 from dashboard.views import second_step
-from mailbox.gate.password_checks import NotYetError
-from mailbox.verbs.people import second_factor, sign_ins
+from mailbox.access.people import second_factor, sign_ins
+from mailbox.access.people.password_checks import NotYetError
 
 
 class SignIn(auth_views.LoginView):

@@ -13,7 +13,9 @@ from dashboard.base.page import DashboardView
 from dashboard.base.saved_views import url_of
 from dashboard.views import guide
 from dashboard.views.go import meaning_of
-from mailbox.inspection import lookup, saved_views, search
+from mailbox.access.people import saved_view_lists
+from mailbox.inspection import lookup
+from mailbox.inspection.search import queries
 from mailbox.models import AuditEvent, PushDelivery, RepairPlan, Result, Task
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.kinds import Kind
@@ -47,12 +49,12 @@ class Suggest(DashboardView):
     """The meanings that the text of the command palette may have, as a part of a page."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        text = request.GET.get("id", "")[: search.LONGEST].strip()
+        text = request.GET.get("id", "")[: queries.LONGEST].strip()
         found = [one for group in (_objects, self._views, _pages, _completions) for one in islice(group(text), MOST)]
         return self.page("ops/suggestions.html#list", {"found": found, "sought": text})
 
     def _views(self, text: str) -> Iterator[Suggestion]:
-        for view in saved_views.named_like(self.person.pk, text, most=MOST):
+        for view in saved_view_lists.named_like(self.person.pk, text, most=MOST):
             about = (
                 f"{view.get_page_display()}, by {view.person.username}" if view.is_shared else view.get_page_display()
             )
@@ -86,7 +88,7 @@ def _completions(text: str) -> Iterator[Suggestion]:
                 yield Suggestion(kind="Key", name=f"{name}:", about=about, fill=f"{start}{name}:")
         return
     for found in _values(key.lower(), value):
-        query = f"{start}{search.term(key.lower(), found)}"
+        query = f"{start}{queries.term(key.lower(), found)}"
         yield Suggestion(kind="Query", name=query, url=f"{reverse('ops:go')}?{urlencode({'id': query})}")
 
 

@@ -18,13 +18,15 @@ from dashboard.wording import commands, conversation, payload, stream, task_stor
 from dashboard.wording.conversation import ArtifactList, Talk
 from dashboard.wording.journal import JournalLine, in_words
 from dashboard.wording.previews import Previews
-from mailbox.gate import actions
-from mailbox.gate.own_agents import OPERATORS
-from mailbox.inspection import journal, leases, push_configs, search, tasks
-from mailbox.inspection.search import Moment
+from mailbox.access import actions
+from mailbox.access.own_agents import OPERATORS
+from mailbox.inspection import journal, leases, tasks
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import Moment
+from mailbox.life import push_config_lists
 from mailbox.models import Lease, Task
-from mailbox.verbs.repairs.auto_retry import AutoRetry
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs.auto_retry import AutoRetry
+from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.a2a import states
 from mailbox.words.envelopes import A2A
 from mailbox.words.kinds import Kind
@@ -128,10 +130,10 @@ class TaskDetailPage(DashboardView):
 
     def _told(self, task: Task) -> dict[str, Any]:
         """Return the webhooks of a task and its newest callbacks and events."""
-        webhooks = push_configs.of_task(task) if task.dialect == A2A else []
+        webhooks = push_config_lists.of_task(task) if task.dialect == A2A else []
         if not webhooks and not task.calls_back:
             return {"webhooks": webhooks, "deliveries": []}
-        found = search.deliveries(search.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
+        found = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
         return {"webhooks": webhooks, "deliveries": list(found.order_by("-pk")[:DELIVERIES])}
 
     @property

@@ -17,10 +17,10 @@ from dashboard.base import ranges
 from dashboard.base.page import DashboardView
 from dashboard.wording import payload
 from dashboard.wording.payload import File
+from mailbox.access.callers import Caller
 from mailbox.dialects.base.json_requests import JSONRenderer
 from mailbox.dialects.covenant import wire
-from mailbox.gate.callers import Caller
-from mailbox.inspection import artifacts, journal, lives, tasks
+from mailbox.inspection import artifacts, journal, task_events, tasks
 from mailbox.models import Result, Task
 from mailbox.words import content, json_text
 from mailbox.words.a2a import v1_0
@@ -64,7 +64,7 @@ class TaskForClients(DashboardView):
 
     def get(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
         task = tasks.task(self.caller, task_id).task
-        file = payload.json_file(v1_0.task(lives.view_of(task)), f"task-{task_id}-a2a.json")
+        file = payload.json_file(v1_0.task(task_events.view_of(task)), f"task-{task_id}-a2a.json")
         return _response(file, file.content_type, "inline")
 
 

@@ -6,7 +6,8 @@ from dashboard.base.list_page import ListPage
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from mailbox.database.paging import Page
-from mailbox.inspection import leases, search
+from mailbox.inspection import leases
+from mailbox.inspection.search import queries
 from mailbox.models import Task
 from mailbox.models.task_queries import TaskQuerySet
 
@@ -38,7 +39,7 @@ class TaskList(ListPage):
     }
 
     def found(self, text: str) -> TaskQuerySet:
-        return search.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
+        return queries.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
 
     def listed(self, found: TaskQuerySet) -> TaskQuerySet:
         return found.with_opening().with_error_line()
@@ -48,16 +49,16 @@ class TaskList(ListPage):
 
     def total(self, found: TaskQuerySet, page: Page[Any]) -> Count:
         """Return the number of all tasks. Every task in flight has one live lease, and these are counted sooner."""
-        if self.query == search.term(self.tab, "in_flight"):
+        if self.query == queries.term(self.tab, "in_flight"):
             return thresholds.counted(leases.live(self.now))
-        if self.query == search.term(self.tab, "stale"):
+        if self.query == queries.term(self.tab, "stale"):
             return thresholds.counted(leases.live(self.now, self.at.stale_after))
         return super().total(found, page)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "tabs": TABS,
-            "keys": search.TASK_KEYS,
+            "keys": queries.TASK_KEYS,
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:

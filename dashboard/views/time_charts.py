@@ -12,9 +12,9 @@ from dashboard.figures.time_charts import Mark
 from dashboard.figures.trends import range_named
 from dashboard.templatetags.routes import path_of
 from dashboard.wording.journal import in_words
-from mailbox.inspection import history
+from mailbox.access.agents import directory
+from mailbox.inspection.statistics import history
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding
 
 
 class Charts(SavablePage):
@@ -29,7 +29,7 @@ class Charts(SavablePage):
     @cached_property
     def _agent(self) -> Agent | None:
         name = self.request.GET.get("agent")
-        return finding.typed(self.caller, name) if name else None
+        return directory.typed(self.caller, name) if name else None
 
     def get(self, request: HttpRequest) -> HttpResponse:
         agent = self._agent

@@ -14,8 +14,9 @@ from dashboard.figures import thresholds, waterfall, zoom
 from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
 from dashboard.forms import choices
-from mailbox.gate import actions
-from mailbox.inspection import search, trees
+from mailbox.access import actions
+from mailbox.inspection import trees
+from mailbox.inspection.search import queries
 from mailbox.inspection.trees import Member
 from mailbox.words import json_text
 
@@ -264,9 +265,9 @@ def _bar(member: Member, state: str) -> TaskBar:
 
 def _listed(bar: TaskBar, state: str) -> str:
     """Return the query for the siblings of ``bar`` with its kind and in ``state``."""
-    terms = [f"parent:{bar.parent}", search.term("to", bar.recipient), f"state:{state}", APART.get(state, "")]
+    terms = [f"parent:{bar.parent}", queries.term("to", bar.recipient), f"state:{state}", APART.get(state, "")]
     words = bar.name.partition('"')[0].strip()[:KIND_SPELLED]
-    alike = search.term("kind", bar.kind) if bar.kind != bar.name else words and f'"{words}"'
+    alike = queries.term("kind", bar.kind) if bar.kind != bar.name else words and f'"{words}"'
     return " ".join(filter(None, [*terms, alike]))
 
 

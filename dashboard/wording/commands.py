@@ -9,8 +9,8 @@ from uuid import UUID
 
 from django.conf import settings
 
-from mailbox.verbs.repairs.repair import DuplicateRisk
-from mailbox.verbs.repairs.retry import RetryPolicy
+from mailbox.repairs.repair import DuplicateRisk
+from mailbox.repairs.retry import RetryPolicy
 
 UNSAID = "…"
 AUTHORIZATION = '-H "Authorization: Bearer $A2A_API_KEY"'

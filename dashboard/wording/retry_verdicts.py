@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mailbox.models import Lease
-from mailbox.verbs.repairs.retry import RetryReport, SkipReason
+from mailbox.repairs.retry import RetryReport, SkipReason
 
 WOULD_REQUEUE = "would requeue"
 WORDS = {

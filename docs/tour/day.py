@@ -11,7 +11,7 @@ from office import Office
 from stories import Desk
 from timeline import Timeline
 
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 
 SEED = 11
 LENGTH = timedelta(hours=24)

@@ -13,11 +13,11 @@ from stories import Desk
 from texts import text
 from timeline import Story
 
+from mailbox.access.agents import registration
 from mailbox.background import jobs
+from mailbox.life import sending
 from mailbox.models import Agent, Lease, RepairPlan, Task
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import sending
-from mailbox.verbs.repairs import applying, auto_retry, plans, repair
+from mailbox.repairs import auto_retry, plan_execution, plans, repair
 from mailbox.words import advice
 from mailbox.words.conversation import UpdateStatus
 
@@ -145,7 +145,7 @@ class Events:
         person = self.office.person("ana")
         plan = plans.make(person, RepairPlan.Verb.REQUEUE, found, token=uuid.uuid4(), max_attempts=3, query="to:rates")
         yield 40.0
-        applying.work(plans.apply(person, plan.pk, reason="node 4 was drained, INC-2206"), seconds=30)
+        plan_execution.work(plans.apply(person, plan.pk, reason="node 4 was drained, INC-2206"), seconds=30)
         for task, city in zip(tasks, cities, strict=True):
             self.timeline.begin(self.desk.read_prices(task, city))
 

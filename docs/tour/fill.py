@@ -32,8 +32,8 @@ def main(file: Path) -> None:
     from django.contrib.auth.models import User
 
     from a2aproject.serving import first_run
-    from mailbox.gate.callers import Caller
-    from mailbox.verbs.people import own_password
+    from mailbox.access.callers import Caller
+    from mailbox.access.people import own_password
 
     call_command("migrate", interactive=False, verbosity=0)
     if first_run.create_operator_and_agent() is None:

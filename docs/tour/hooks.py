@@ -7,9 +7,9 @@ from random import Random
 
 from timeline import Story, Timeline
 
+from mailbox.life import callbacks
+from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import PushDelivery
-from mailbox.verbs.life import callbacks
-from mailbox.verbs.life.callbacks import CallbackOutcome
 
 TRIPS = "https://agency.example/hooks/trips"
 GONE = "https://old-crm.example/a2a"

@@ -13,11 +13,11 @@ from django.utils import timezone
 from texts import Block, text
 
 from agentcards import profiles
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.agents import grants, registration
+from mailbox.access.callers import Caller, Role
+from mailbox.life import conversation, leasing, results, sending, updates
 from mailbox.models import ApiKey, AuditEvent, Lease, Result, Task
-from mailbox.verbs.agents import grants, registration
-from mailbox.verbs.life import conversation, leasing, results, sending, updates
-from mailbox.verbs.repairs import repair
+from mailbox.repairs import repair
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 

@@ -17,12 +17,12 @@ from django.utils import timezone
 
 from mailbox.database import waiting
 from mailbox.database.bell import topics
+from mailbox.life import callbacks
+from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life.delivery_slots import Hands
 from mailbox.models import PushDelivery
 from mailbox.outbound import destinations, exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
-from mailbox.verbs.life import callbacks
-from mailbox.verbs.life.callbacks import CallbackOutcome
-from mailbox.verbs.life.hands import Hands
 from mailbox.words import secret_box
 from mailbox.words.envelopes import WEBHOOK_KEY
 

@@ -14,13 +14,13 @@ from django.db import InterfaceError, OperationalError
 
 from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY, CallbackSender, posted
 from mailbox.database.bell import topics
-from mailbox.inspection.growing_life import GrowingLife
-from mailbox.inspection.kept_lives import KeptLives
+from mailbox.inspection.event_log import GrowingLife
+from mailbox.inspection.event_log_cache import KeptLives
+from mailbox.life import webhooks
+from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life.delivery_slots import Hands
+from mailbox.life.webhooks import Candidate, Telling
 from mailbox.models import PushConfig, PushDelivery, Task
-from mailbox.verbs.life import webhooks
-from mailbox.verbs.life.callbacks import CallbackOutcome
-from mailbox.verbs.life.hands import Hands
-from mailbox.verbs.life.webhooks import Candidate, Telling
 from mailbox.words import json_text, secret_box
 from mailbox.words.a2a import v0_3, v1_0
 from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent, TaskSnapshot

@@ -19,7 +19,7 @@ from django_q.scheduler import scheduler
 from django_q.signing import SignedPackage
 
 from mailbox.database import timetable
-from mailbox.inspection import cluster
+from mailbox.inspection.health import cluster
 
 LOOK_AROUND_EVERY = 2.0  # seconds
 STOPS_WITHIN = 2.0  # seconds that jobs have to end when the runner stops

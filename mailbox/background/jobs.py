@@ -11,20 +11,15 @@ import uuid
 from dataclasses import replace
 from datetime import timedelta
 
+from mailbox.access import audit
+from mailbox.access.callers import Caller
+from mailbox.access.own_agents import SCHEDULER
 from mailbox.database import timetable
 from mailbox.database.timetable import ALERT_JOB, RETRY_JOB, SWEEP_JOB
-from mailbox.gate import audit, entries
-from mailbox.gate.callers import Caller
-from mailbox.gate.own_agents import SCHEDULER
+from mailbox.journal import entries
 from mailbox.models import AuditEvent
-from mailbox.verbs.repairs.auto_retry import (
-    AutoRetry,
-    failure_text,
-    run_pass,
-    scheduler_agent,
-    scheduler_locked,
-)
-from mailbox.verbs.upkeep import alerts, passes, sweep
+from mailbox.repairs.auto_retry import AutoRetry, failure_text, run_pass, scheduler_agent, scheduler_locked
+from mailbox.upkeep import alerts, job_passes, sweep
 from mailbox.words import advice
 
 ALWAYS = (SWEEP_JOB,)  # run every minute, the shortest interval of the cluster
@@ -50,7 +45,7 @@ def retry_pass() -> None:
     """Run the automatic retry once if the settings enable it. Journals one summary row, also for a failed pass."""
     wanted = AutoRetry.from_settings()
     if wanted.policy.enabled:
-        with passes.recorded(RETRY_JOB) as this:
+        with job_passes.recorded(RETRY_JOB) as this:
             caller = replace(Caller.scheduler(scheduler_agent()), request_id=f"pass:{uuid.uuid4()}")
             summary = run_pass(caller, wanted.policy, worded=advice.to_program)
             this.failed = summary.fields["error"] is not None
@@ -64,7 +59,7 @@ def sweep_pass() -> None:
     """
     caller = Caller(name=SCHEDULER, source=AuditEvent.Source.SCHEDULER, trusted=True)
     failed: dict[str, str] = {}
-    with passes.recorded(SWEEP_JOB) as this:
+    with job_passes.recorded(SWEEP_JOB) as this:
         for name, step in sweep.steps(caller).items():
             try:
                 step()

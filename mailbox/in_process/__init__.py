@@ -8,17 +8,17 @@ from itertools import islice
 from typing import TypeVar
 from uuid import UUID
 
+from mailbox.access.callers import Caller
 from mailbox.database import paging, waiting
 from mailbox.database.bell import topics
 from mailbox.database.paging import Page
-from mailbox.gate.callers import Caller
 from mailbox.in_process import arguments
 from mailbox.in_process.conversations import Conversations
 from mailbox.inspection import lists, lookup, tasks
+from mailbox.life import batches, leasing, results, sending
+from mailbox.life.batches import Drained, Leased, Outcomes
 from mailbox.models import Agent, Lease, Result, Task
-from mailbox.verbs.life import batches, leasing, results, sending
-from mailbox.verbs.life.batches import Drained, Leased, Outcomes
-from mailbox.verbs.repairs import repair
+from mailbox.repairs import repair
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, WaitTimeoutError
 

@@ -8,10 +8,10 @@ from datetime import timedelta
 from typing import TypeVar
 from uuid import UUID
 
-from mailbox.gate.callers import Caller
+from mailbox.access.agents import directory
+from mailbox.access.callers import Caller
 from mailbox.inspection import lookup
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding
 from mailbox.words import shapes
 from mailbox.words.conversation import ArtifactUpdate, Update
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope, check_pubkey
@@ -56,7 +56,7 @@ def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:
 
 
 def agent(named: object, path: str) -> Agent:
-    return finding.identified(Caller.local(), _ref(named, path))
+    return directory.identified(Caller.local(), _ref(named, path))
 
 
 def _ref(named: object, path: str) -> AgentRef:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
+from mailbox.access.callers import Caller
 from mailbox.database import paging
-from mailbox.gate.callers import Caller
 from mailbox.in_process import arguments
 from mailbox.inspection import conversation, lookup
 from mailbox.inspection.conversation import Reading
+from mailbox.life import expiry, leasing, updates
+from mailbox.life.conversation import Sent, say
+from mailbox.life.updates import Posted
 from mailbox.models import Lease
 from mailbox.models.artifact import WholeArtifact, whole
-from mailbox.verbs.life import expiry, leasing, updates
-from mailbox.verbs.life.conversation import Sent, say
-from mailbox.verbs.life.updates import Posted
 from mailbox.words.conversation import ArtifactUpdate, Update, Words
 from mailbox.words.errors import InvalidRequestError
 

@@ -10,10 +10,10 @@ from uuid import UUID
 from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Length
 
+from mailbox.access.callers import Caller
+from mailbox.access.visibility import visible_tasks
 from mailbox.database import paging
 from mailbox.database.paging import AT_ONCE, BUDGET, Page, Position
-from mailbox.gate.callers import Caller
-from mailbox.gate.visibility import visible_tasks
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import fold
 from mailbox.words import json_text

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
+from mailbox.access.callers import Caller
 from mailbox.database.paging import Page, in_turn, newest
-from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, Task
 
 

@@ -14,9 +14,9 @@ from operator import itemgetter
 
 from django.utils import timezone
 
+from mailbox.access.callers import Caller
+from mailbox.access.visibility import visible_leases, visible_tasks
 from mailbox.database.paging import Page, Position, after, in_turn, keyset, newest, page
-from mailbox.gate.callers import Caller
-from mailbox.gate.visibility import visible_leases, visible_tasks
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.models import (
     Agent,

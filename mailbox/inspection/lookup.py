@@ -12,7 +12,7 @@ from uuid import UUID
 
 from django.db.models.functions import Lower
 
-from mailbox.gate import compacted
+from mailbox.journal import compacted_tasks
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.models.ids import matching
 from mailbox.words.envelopes import DISPLAY, LOCAL_PART
@@ -133,13 +133,13 @@ def task_of_lease(lease_id: UUID) -> UUID | None:
 
 def recipient_of(task_id: UUID) -> Agent | None:
     """Return the recipient of a task, also of a compacted task; None for an unknown id."""
-    task = Task.objects.select_related("recipient").filter(uuid=task_id).first() or compacted.find(task_id)
+    task = Task.objects.select_related("recipient").filter(uuid=task_id).first() or compacted_tasks.find(task_id)
     return task.recipient if task else None
 
 
 def sender_of(task_id: UUID) -> Agent | None:
     """Return the sender of a task, also of a compacted task; None for an unknown id."""
-    task = Task.objects.select_related("sender").filter(uuid=task_id).first() or compacted.find(task_id)
+    task = Task.objects.select_related("sender").filter(uuid=task_id).first() or compacted_tasks.find(task_id)
     return task.sender if task else None
 
 

@@ -9,10 +9,10 @@ from uuid import UUID
 
 from django.db.models import Exists, OuterRef, Subquery
 
+from mailbox.access.callers import Caller
+from mailbox.access.visibility import visible_tasks
 from mailbox.database.paging import Page, in_turn, keyset
-from mailbox.gate import compacted
-from mailbox.gate.callers import Caller
-from mailbox.gate.visibility import visible_tasks
+from mailbox.journal import compacted_tasks
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
@@ -113,7 +113,7 @@ def earlier_from(caller: Caller, task_id: UUID) -> Task | None:
     """
     if kept := Task.objects.with_parties().filter(uuid=task_id, sender=caller.agent).first():
         return kept
-    gone = compacted.find(task_id)
+    gone = compacted_tasks.find(task_id)
     return gone.as_task() if gone and gone.sender == caller.agent else None
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from mailbox.access.callers import Caller
+from mailbox.access.visibility import visible_tasks
 from mailbox.database import descent
 from mailbox.database.paging import AT_ONCE, Page, Position, after, page
-from mailbox.gate.callers import Caller
-from mailbox.gate.visibility import visible_tasks
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError

@@ -80,7 +80,7 @@ class Agent(models.Model):
     def last_called_at(self) -> datetime | None:
         """Return the time of its last call, None for never.
 
-        The row must come from `mailbox.inspection.backlogs.with_signs`.
+        The row must come from `mailbox.inspection.statistics.backlogs.with_signs`.
         """
         signs: list[datetime | None] = [getattr(self, name) for name in ("key_used_at", "route_used_at", "signed_at")]
         return max((sign for sign in signs if sign is not None), default=None)

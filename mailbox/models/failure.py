@@ -55,8 +55,8 @@ class FailureQuerySet(models.QuerySet["Failure"]):
 class Failure(models.Model):
     """The fingerprint of a failed task, so that failures of one cause are found together.
 
-    `mailbox.verbs.upkeep.filing` makes the rows soon after the results. A row goes with its task. The message stays in
-    the result alone.
+    `mailbox.upkeep.failure_filing` makes the rows soon after the results. A row goes with its task. The message stays
+    in the result alone.
     """
 
     # Without a constraint of the database, because the version before deletes tasks and no row of this table.

@@ -4,7 +4,7 @@ from django.db import models
 
 
 class RateWindow(models.Model):
-    """The recent requests under one limit, or the first claim of `limits.once`. All processes share the rows."""
+    """The recent requests under one limit, or the first claim of `rate_windows.once`. All processes share the rows."""
 
     key = models.CharField(max_length=300, unique=True)  # the limited action and its caller
     started_at = models.DateTimeField()  # the time of the claim, or of the first request

@@ -109,7 +109,7 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
 
 
 class RollUp(models.Model):
-    """The counts of one minute, for an agent or for the whole hub. `mailbox.verbs.upkeep.rollups` makes them.
+    """The counts of one minute, for an agent or for the whole hub. `mailbox.upkeep.rollups` makes them.
 
     A minute without any count may have no row.
     """

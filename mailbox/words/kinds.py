@@ -1,4 +1,4 @@
-"""The kinds of journal rows, and a row before it is written. `mailbox.gate.entries` describes the data of each kind."""
+"""The kinds of journal rows, and a row before it is written. `mailbox.journal.entries` describes their data."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import pytest
 from agentcards import tools
 from agentcards.card_document import build_agent_card, build_agent_card_for_agent, humanise
 from agentcards.models import AgentProfile
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.hub import ROOT
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agentcards import official_agents, profiles
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import openness
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from mailbox.words.errors import UnknownAgentError
 from tests.support import factories
 

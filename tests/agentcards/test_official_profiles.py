@@ -10,7 +10,7 @@ from django.db import connection
 from agentcards import erasing, official_card, profiles
 from agentcards.models import AgentProfile
 from agentcards.models.validation import LARGEST_NUMBER, LONGEST_PARAMS, MOST_EXTENSIONS, MOST_MODES
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
 from mailbox.words.a2a.parts import DEEPEST
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
 from tests.support import factories, official

@@ -5,8 +5,8 @@ import pytest
 from agentcards import profiles
 from agentcards.models import AgentProfile
 from agentcards.models.validation import LONGEST_TEXT
+from mailbox.access.callers import Caller, Role
 from mailbox.database import paging
-from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent
 from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
 from tests.support import factories

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentcards.registry import CardRegistry, CardTakenError
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.words.errors import CapabilityMissingError
 from tests.agentcards.test_registry import card, told
 from tests.support import factories

@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from agentcards import client, profiles, remote_calls
 from agentcards.models import AgentProfile, RemoteCall
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.inspection import tasks
+from mailbox.life import expiry, updates
 from mailbox.models import Lease, Message
 from mailbox.outbound import exchange
 from mailbox.outbound.errors import ExternalServiceError
-from mailbox.verbs.life import expiry, updates
 from tests.support import factories
 from tests.support.remote_rounds import claim_all, look_all, result_of, submit_all, take_all
 from tests.support.remote_servers import raw_server

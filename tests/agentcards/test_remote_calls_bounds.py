@@ -9,12 +9,12 @@ from django.utils import timezone
 
 from agentcards import profiles, remote_calls
 from agentcards.models import RemoteCall
-from mailbox.gate.callers import Caller
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
+from mailbox.life import sending
 from mailbox.models import Lease
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import sending
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 from tests.support import factories
 from tests.support.remote_rounds import claim_all, look_all, result_of, submit_all, take_all
 

@@ -6,7 +6,7 @@ import pytest
 
 from agentcards import profiles
 from agentcards.models import RemoteCall
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import Lease
 from tests.support import factories
 from tests.support.races import ROUNDS, race

@@ -10,10 +10,10 @@ from django.utils import timezone
 
 from agentcards import profiles, remote_calls
 from agentcards.models import RemoteCall, RemoteOutage
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.inspection import tasks
+from mailbox.life import expiry
 from mailbox.models import Lease, Task
-from mailbox.verbs.life import expiry
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.remote_rounds import look_all, result_of, submit_all, take_all

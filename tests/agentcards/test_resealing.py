@@ -9,9 +9,9 @@ from django.db.models import TextField
 from agentcards import profiles, resealing
 from agentcards.fields import UNREADABLE, SealedUrlField
 from agentcards.models import AgentProfile, RemoteCall, RemoteOutage
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.people import second_factor
 from mailbox.models import PushDelivery, SecondFactor
-from mailbox.verbs.people import second_factor
 from mailbox.words import redaction, secret_box
 from mailbox.words.kinds import Kind
 from tests.support import factories

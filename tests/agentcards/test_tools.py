@@ -4,7 +4,7 @@ import pytest
 
 from agentcards.models import Tool
 from agentcards.tools import import_tools
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
 from tests.support import factories
 

@@ -16,9 +16,9 @@ import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 
-from mailbox.gate.callers import Caller
-from mailbox.verbs.life import results
-from mailbox.verbs.upkeep import compaction
+from mailbox.access.callers import Caller
+from mailbox.life import results
+from mailbox.upkeep import compaction
 from mailbox.words import tokens
 from tests.authorisation import requests, routes, world
 from tests.authorisation.test_matrix import undone

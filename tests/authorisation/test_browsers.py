@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.test import Client
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.authorisation import requests, routes
 from tests.authorisation.world import PASSWORD, World
 from tests.support import factories

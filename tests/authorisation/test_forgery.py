@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.authorisation import requests, routes
 from tests.authorisation.world import World
 from tests.support import factories

@@ -14,13 +14,14 @@ from django.utils import timezone
 
 from agentcards.models import AgentCard
 from agentcards.registry import CardRegistry
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller, Role
+from mailbox.access.credentials import certificates
+from mailbox.access.people import saved_views
+from mailbox.life import leasing, operator_tasks, push_configs, results, updates
 from mailbox.models import AuditEvent, CapabilityGrant, Failure, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
-from mailbox.verbs.agents import certificates, openness
-from mailbox.verbs.life import leasing, operators, push_configs, results, updates
-from mailbox.verbs.people import saved_views
-from mailbox.verbs.repairs import auto_retry
-from mailbox.verbs.upkeep import filing
+from mailbox.repairs import auto_retry
+from mailbox.upkeep import failure_filing
 from mailbox.words import advice, tokens
 from mailbox.words.conversation import ArtifactUpdate, Update
 from mailbox.words.envelopes import ResultStatus
@@ -118,11 +119,11 @@ class World:
         lease = leasing.lease_task(self.bob, task.uuid)
         error = {"status": ResultStatus.ERROR, "error_message": "no", "content": []}
         results.post_result(self.bob, factories.result_envelope(task, lease_id=lease.lease_id, **error))
-        filing.file_failures()
+        failure_filing.file_failures()
         return Failure.objects.get(task=task)
 
     def _sent_by_hand(self) -> Task:
-        task = operators.send_task(self.olga, factories.task_envelope(self.bob))
+        task = operator_tasks.send_task(self.olga, factories.task_envelope(self.bob))
         lease = leasing.lease_task(self.bob, task.uuid)
         return results.post_result(self.bob, factories.result_envelope(task, lease_id=lease.lease_id)).task
 

@@ -7,12 +7,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
+from mailbox.access.callers import Role
 from mailbox.background import jobs
-from mailbox.gate.callers import Role
-from mailbox.inspection import health
+from mailbox.inspection.health import report as health
+from mailbox.life import leasing, results
 from mailbox.models import ReplayEntry
-from mailbox.verbs.life import leasing, results
-from mailbox.verbs.repairs import auto_retry
+from mailbox.repairs import auto_retry
 from tests.support import browser, factories, talking
 from tests.support.browser import browse, chromium, launched  # noqa: F401 (fixtures)
 from tests.support.cast import *  # noqa: F403 (fixtures)

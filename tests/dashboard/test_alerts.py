@@ -12,8 +12,8 @@ from django_q.models import Schedule
 from dashboard import alerts
 from mailbox.background import jobs
 from mailbox.database.timetable import ALERT_JOB
+from mailbox.life import results
 from mailbox.models import Alert, LastPass
-from mailbox.verbs.life import results
 from tests.support import factories
 from tests.support.receiver import receiver
 from tools.screenshots import hub

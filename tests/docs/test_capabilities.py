@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from mailbox.gate.actions import GRANTABLE, TARGETED
-from mailbox.gate.capabilities import ROLE_ACTIONS
+from mailbox.access.actions import GRANTABLE, TARGETED
+from mailbox.access.capabilities import ROLE_ACTIONS
 from tests.support import pages
 
 pytestmark = pytest.mark.one_database

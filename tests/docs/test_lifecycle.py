@@ -4,8 +4,8 @@ from datetime import timedelta
 
 import pytest
 
+from mailbox.life.callbacks import BACK_OFF
 from mailbox.models import Lease, Result, Task
-from mailbox.verbs.life.callbacks import BACK_OFF
 from tests.support import pages
 
 pytestmark = pytest.mark.one_database

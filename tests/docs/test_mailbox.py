@@ -8,10 +8,10 @@ import pytest
 from django.test import Client
 from django.urls import resolve
 
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import grants
-from mailbox.verbs.repairs.auto_retry import LONGEST_INTERVAL
-from mailbox.verbs.repairs.repair import MESSAGE_MAX_LENGTH
+from mailbox.access.agents import grants
+from mailbox.access.callers import Caller
+from mailbox.repairs.auto_retry import LONGEST_INTERVAL
+from mailbox.repairs.repair import MESSAGE_MAX_LENGTH
 from mailbox.words import tokens
 from mailbox.words.envelopes import DISPLAY_MAX_LENGTH, KEY_MAX_LENGTH, MAX_DEADLINE_MS
 from mailbox.words.errors import InvalidRequestError

@@ -26,10 +26,11 @@ django.setup()
 from django.db import DatabaseError, connection  # noqa: E402
 from django.db.models import Count, F, Max  # noqa: E402
 
-from mailbox.gate.callers import Caller  # noqa: E402
+from mailbox.access.agents import grants, registration  # noqa: E402
+from mailbox.access.callers import Caller  # noqa: E402
+from mailbox.access.credentials import keys  # noqa: E402
+from mailbox.life import leasing, results, sending  # noqa: E402
 from mailbox.models import Agent, AuditEvent, Lease, PushConfig, Result, Task  # noqa: E402
-from mailbox.verbs.agents import grants, keys, registration  # noqa: E402
-from mailbox.verbs.life import leasing, results, sending  # noqa: E402
 from mailbox.words import secret_box  # noqa: E402
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope  # noqa: E402
 from mailbox.words.errors import QuotaExceededError  # noqa: E402

@@ -20,9 +20,8 @@ django.setup()
 from django.db import transaction  # noqa: E402
 
 from mailbox.database import write_turns  # noqa: E402
-from mailbox.gate import verification  # noqa: E402
 from mailbox.models import AuditEvent  # noqa: E402
-from mailbox.verbs.upkeep import sealing  # noqa: E402
+from mailbox.upkeep import sealing, verification  # noqa: E402
 from tests.support.tampering import old_rows, triggers_off  # noqa: E402
 
 TRANSACTIONS = 200

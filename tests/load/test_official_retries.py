@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import Lease
 from mailbox.words.envelopes import A2A
 from tests.load.cast import Pair, Party

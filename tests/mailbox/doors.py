@@ -3,7 +3,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from mailbox import Mailbox
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope
 from tests.support import factories
 from tests.support.doors import PROJECT, RECIPIENT, Act, Door, HubDoor, Seen, refusals

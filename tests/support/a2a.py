@@ -8,9 +8,9 @@ from inspect import GEN_CREATED, getgeneratorstate
 from itertools import count
 from typing import Any
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import leasing, results, updates
 from mailbox.models import Task
-from mailbox.verbs.life import leasing, results, updates
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus
 from tests.support.api import Api
 from tests.support.factories import result_envelope, text

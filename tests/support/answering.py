@@ -10,8 +10,8 @@ from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
+from mailbox.life import batches, results
 from mailbox.models import Task
-from mailbox.verbs.life import batches, results
 from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import MailboxError
 from tests.support import factories, model_rows

@@ -15,7 +15,7 @@ from django.test import Client
 from django.urls import Resolver404, resolve
 from drf_spectacular.generators import SchemaGenerator
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from tests.support import factories
 
 

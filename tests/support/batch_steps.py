@@ -8,8 +8,8 @@ from typing import Any
 
 from django.utils import timezone
 
+from mailbox.life import batches
 from mailbox.models import Lease, Result, Task
-from mailbox.verbs.life import batches
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
 from mailbox.words.times import epoch_ms
 from tests.support import factories

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import Lease
 from tests.support import factories
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from mailbox.gate import audit, credentials, quotas
-from mailbox.gate.callers import Caller, Role
+from mailbox.access import audit
+from mailbox.access.callers import Caller, Role
+from mailbox.access.credentials import authentication
+from mailbox.access.limits import quotas
 from tests.support import factories
 
 __all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
@@ -36,10 +38,10 @@ def olga() -> Caller:
 @pytest.fixture(autouse=True)
 def failures_are_noted_anew() -> Iterator[None]:
     """Forget failed authentications and refusals, of which a process journals few a minute, and reached quotas."""
-    credentials._storms.clear()
+    authentication._storms.clear()
     audit._repeats.clear()
     quotas.forget()
     yield
-    credentials._storms.clear()
+    authentication._storms.clear()
     audit._repeats.clear()
     quotas.forget()

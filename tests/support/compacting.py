@@ -6,11 +6,11 @@ from datetime import timedelta
 from typing import Any
 from uuid import uuid4
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import leasing, results, sending
 from mailbox.models import Task
-from mailbox.verbs.life import leasing, results, sending
-from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.upkeep import compaction
+from mailbox.upkeep.compaction import Retention
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
 from tests.support import factories
 

@@ -14,8 +14,8 @@ from types import MappingProxyType
 from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.base.statuses import STATUS
-from mailbox.gate.callers import Caller
 from mailbox.words.errors import MailboxError
 from mailbox.words.times import LONGEST_MS
 from tests.support import factories

@@ -18,8 +18,9 @@ from factory.declarations import LazyAttribute, LazyFunction, Sequence, SubFacto
 from factory.django import DjangoModelFactory
 
 from agentcards.models import AgentProfile, Tool
-from mailbox.gate import compacted
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
+from mailbox.journal import compacted_tasks
+from mailbox.life import leasing, results, sending, updates
 from mailbox.models import (
     Agent,
     ApiKey,
@@ -32,8 +33,7 @@ from mailbox.models import (
     Result,
     Task,
 )
-from mailbox.verbs.life import leasing, results, sending, updates
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.upkeep.compaction import Retention
 from mailbox.words import json_text, tokens
 from mailbox.words.conversation import Update, UpdateStatus
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
@@ -253,7 +253,7 @@ def without_digests(monkeypatch: pytest.MonkeyPatch) -> None:
     def reason_alone(task: Task, callback: object, reason: str, closing: object) -> Entry[dict[str, str]]:
         return Entry(Kind.TASKS_COMPACTED, {"reason": reason}, task.uuid)
 
-    monkeypatch.setattr(compacted, "kept", reason_alone)
+    monkeypatch.setattr(compacted_tasks, "kept", reason_alone)
 
 
 def life_of(task: Task) -> list[str]:

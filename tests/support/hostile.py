@@ -11,13 +11,13 @@ from uuid import uuid4
 
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller, Role
+from mailbox.life import callbacks, conversation, leasing, results, updates
+from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import callbacks, conversation, leasing, results, updates
-from mailbox.verbs.life.callbacks import CallbackOutcome
-from mailbox.verbs.repairs import auto_retry, plans, repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import auto_retry, plans, repair
+from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words import advice
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from tests.support import factories

@@ -11,14 +11,14 @@ from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, rule
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import expiry, leasing, replay, results, sending
 from mailbox.models import ReplayEntry
-from mailbox.verbs.life import expiry, leasing, replay, results, sending
-from mailbox.verbs.repairs import repair, retry
-from mailbox.verbs.repairs.repair import DuplicateRisk
-from mailbox.verbs.repairs.retry import RetryPolicy
-from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.repairs import repair, retry
+from mailbox.repairs.repair import DuplicateRisk
+from mailbox.repairs.retry import RetryPolicy
+from mailbox.upkeep import compaction
+from mailbox.upkeep.compaction import Retention
 from mailbox.words.envelopes import ResultStatus, TaskEnvelope
 from mailbox.words.errors import TaskConflictError, UnknownTaskError
 from tests.support import factories

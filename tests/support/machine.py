@@ -16,9 +16,9 @@ from django.db import connection
 from django.utils import timezone
 from hypothesis.stateful import RuleBasedStateMachine, invariant
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
+from mailbox.life import results
 from mailbox.models import Lease
-from mailbox.verbs.life import results
 from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import MailboxError
 from tests.support import factories, passages, tables

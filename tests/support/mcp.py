@@ -8,9 +8,9 @@ from typing import Any
 
 import jsonschema_rs
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.mcp.messages import CLIENT_KEY, VERSION_KEY
 from mailbox.dialects.mcp.tools import described
-from mailbox.gate.callers import Caller
 from tests.support.a2a import frames, hang_up
 from tests.support.api import Api
 

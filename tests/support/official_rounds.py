@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from agentcards import profiles, remote_calls, remote_conversations
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import whole
 from mailbox.words import content

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 
 from mailbox.models import Lease, RepairPlan
-from mailbox.verbs.repairs import applying, plans
+from mailbox.repairs import plan_execution, plans
 from tests.support import factories
 
 REQUEUE, FORCE_ERROR = RepairPlan.Verb.REQUEUE, RepairPlan.Verb.FORCE_ERROR
@@ -25,7 +25,7 @@ def planned(caller, leases, verb=REQUEUE, **options):
 def carried_out(caller, plan, seconds=60.0, **options):
     """Apply a plan and work on it for up to ``seconds``; return the plan as stored then."""
     applied = plans.apply(caller, plan.pk, **{"reason": "pod lost", **options})
-    applying.work(applied, seconds=seconds)
+    plan_execution.work(applied, seconds=seconds)
     return RepairPlan.objects.get(pk=plan.pk)
 
 

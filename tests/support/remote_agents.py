@@ -6,7 +6,7 @@ import pytest
 import time_machine
 
 from agentcards import profiles
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.remote_servers import remote
 

@@ -10,14 +10,14 @@ from uuid import UUID, uuid4
 
 from time_machine import Traveller
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
+from mailbox.life import conversation, expiry, leasing, results, sending, updates
 from mailbox.models import Agent, AuditEvent, Lease, Task
-from mailbox.verbs.life import conversation, expiry, leasing, results, sending, updates
-from mailbox.verbs.repairs import repair, retry
-from mailbox.verbs.repairs.repair import DuplicateRisk
-from mailbox.verbs.repairs.retry import RetryPolicy
-from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.repairs import repair, retry
+from mailbox.repairs.repair import DuplicateRisk
+from mailbox.repairs.retry import RetryPolicy
+from mailbox.upkeep import compaction
+from mailbox.upkeep.compaction import Retention
 from mailbox.words.conversation import Update, UpdateStatus, Words
 from mailbox.words.envelopes import ResultStatus, TaskEnvelope
 from mailbox.words.errors import MailboxError

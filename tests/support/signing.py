@@ -12,7 +12,7 @@ from django.conf import settings
 from django.test import Client
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import SigningKey
 from mailbox.words import ed25519, signatures
 from tests.support.api import assert_as_documented

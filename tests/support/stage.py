@@ -15,12 +15,12 @@ from uuid import UUID
 import time_machine
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
+from mailbox.life import leasing, results, sending
+from mailbox.life.fast_path import plain
 from mailbox.models import CapabilityGrant, Lease, Result, Task
-from mailbox.verbs.hot import plain
-from mailbox.verbs.life import leasing, results, sending
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import MailboxError
 from mailbox.words.times import epoch_ms

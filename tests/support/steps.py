@@ -9,14 +9,14 @@ from typing import Any
 
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
+from mailbox.life import expiry, leasing, results, sending
 from mailbox.models import Task
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import expiry, leasing, results, sending
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
-from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
+from mailbox.upkeep import compaction
+from mailbox.upkeep.compaction import Retention
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.times import epoch_ms
 from tests.support import factories

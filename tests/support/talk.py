@@ -11,7 +11,7 @@ from django.utils import timezone
 from hypothesis import strategies as st
 from hypothesis.stateful import rule
 
-from mailbox.verbs.life import batches, conversation, leasing, updates
+from mailbox.life import batches, conversation, leasing, updates
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.errors import MailboxError
 from tests.support import factories

@@ -7,9 +7,9 @@ from typing import Any
 
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import conversation, updates
 from mailbox.models import Artifact, Lease, Task
-from mailbox.verbs.life import conversation, updates
 from mailbox.words import json_text
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 

@@ -24,7 +24,7 @@ from typing import Any
 from typer.testing import CliRunner
 
 from a2a_hub_client.cli.app import app
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from tests.support.factories import key_of
 from tests.support.hub import PATIENCE
 

@@ -54,7 +54,7 @@ def test_the_gate_leaves_out_what_is_dear_or_depends_on_chance(monkeypatch, mark
 
 def test_the_gate_runs_on_postgresql_what_has_sql_of_its_own(monkeypatch):
     on(monkeypatch, "postgresql")
-    verb, page = Test("tests/mailbox/verbs/test_a.py::test_b"), Test("tests/dashboard/test_a.py::test_b")
+    verb, page = Test("tests/mailbox/life/test_a.py::test_b"), Test("tests/dashboard/test_a.py::test_b")
     marked = Test("tests/dashboard/test_a.py::test_c", frozenset({"both_databases"}))
 
     assert chosen(verb, page, marked) == [verb.nodeid, marked.nodeid]
@@ -94,7 +94,7 @@ def test_a_list_names_whole_modules_and_functions_with_all_cases(tmp_path):
 @pytest.mark.parametrize(
     ("test", "scope"),
     [
-        ("tests/mailbox/gate/test_audit.py::test_a", "tests/mailbox/gate/test_audit.py"),
+        ("tests/mailbox/access/test_audit.py::test_a", "tests/mailbox/access/test_audit.py"),
         ("tests/mailbox/dialects/a2a/clients/test_parts.py::test_a[x]", "tests/mailbox/dialects/a2a/clients"),
     ],
 )

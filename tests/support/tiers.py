@@ -26,13 +26,16 @@ from tests.support.record import ROOT
 
 # The rooms whose code writes SQL of its own, takes locks or relies on constraints.
 WITH_SQL = (
+    "tests/mailbox/access/",
     "tests/mailbox/database/",
     "tests/mailbox/dialects/conformance/test_life.py",
-    "tests/mailbox/gate/",
     "tests/mailbox/in_process/",
     "tests/mailbox/inspection/",
+    "tests/mailbox/journal/",
+    "tests/mailbox/life/",
     "tests/mailbox/models/",
-    "tests/mailbox/verbs/",
+    "tests/mailbox/repairs/",
+    "tests/mailbox/upkeep/",
 )
 WITH_PROCESSES = {
     "browse",

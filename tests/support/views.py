@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mailbox.inspection import lives
+from mailbox.inspection import task_events
 from mailbox.models import Task
 from mailbox.words.a2a import v1_0
 from mailbox.words.a2a.fold import EventPosition, TaskSnapshot
@@ -22,8 +22,8 @@ class Views:
     def assert_seen_as_stored(self) -> None:
         """Check the view of each task against its row, and each view on the way against the events after it."""
         tasks = list(Task.objects.select_related("result").order_by("pk"))
-        together = lives.views(tasks)
-        folds = lives.folds(tasks)
+        together = task_events.views(tasks)
+        folds = task_events.folds(tasks)
         for task, view in zip(tasks, together, strict=True):
             folded = folds[task.pk].view()
             assert v1_0.task(view, numbered=True) == v1_0.task(folded, numbered=True)
@@ -38,19 +38,19 @@ class Views:
 
 def _grows_into(task: Task, last: TaskSnapshot) -> None:
     """Check that a reader who saw the task anywhere, and then each event, has seen the whole task."""
-    rows, fold = lives.rows_after(task, 0), lives.fold_before(task)
+    rows, fold = task_events.rows_after(task, 0), task_events.fold_before(task)
     assert [row.seq for row in rows] == list(range(1, task.journal_seq + 1))
     events = [event for row in rows for event in fold.add(row)]
     assert [event.generation for event in events] == list(range(1, len(events) + 1))
     assert [event.position for event in events] == sorted({event.position for event in events})
     assert not any(event.is_final for event in events[:-1])
     whole, middle = v1_0.task(last), (len(rows) + 1) // 2
-    fold = lives.fold_before(task)
+    fold = task_events.fold_before(task)
     for number, row in enumerate(rows, 1):
         fold.add(row)
         seen = v1_0.task(fold.view())
         if number in (1, middle):
-            assert v1_0.task(lives.view_at(task, EventPosition(row.seq))) == seen
+            assert v1_0.task(task_events.view_at(task, EventPosition(row.seq))) == seen
         for event in events:
             if event.position > EventPosition(row.seq):
                 follow(seen, v1_0.stream_response(task.uuid, task.context_id, event))

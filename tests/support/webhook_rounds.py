@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from mailbox.access.callers import Caller
 from mailbox.background.courier import Courier
-from mailbox.gate.callers import Caller
+from mailbox.life import push_configs
 from mailbox.models import Lease, PushConfig, Task
-from mailbox.verbs.life import push_configs
 from mailbox.words.push import PushTarget
 from tests.support import factories
 from tests.support.receiver import Receiver

@@ -12,10 +12,10 @@ import base58
 import time_machine
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller, Role
-from mailbox.gate.own_agents import OPERATORS
+from mailbox.access.callers import Caller, Role
+from mailbox.access.own_agents import OPERATORS
+from mailbox.life import operator_tasks, sending
 from mailbox.models import Agent, CapabilityGrant, Lease, Task
-from mailbox.verbs.life import operators, sending
 from mailbox.words.envelopes import TaskEnvelope
 from tests.support import factories
 
@@ -64,7 +64,7 @@ class World:
 
     def send(self, sender: str, envelope: TaskEnvelope) -> Task:
         if sender == OPERATOR:
-            return operators.send_task(self.olga, envelope)
+            return operator_tasks.send_task(self.olga, envelope)
         return sending.send_task(self.caller(sender), envelope)
 
     def new_id(self) -> UUID:

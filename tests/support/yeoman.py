@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.api import Api
 

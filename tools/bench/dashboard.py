@@ -91,10 +91,11 @@ def roll_up(url: str, folder: Path) -> int:
     import django
 
     django.setup()
-    from mailbox.verbs.upkeep import filing, pairs, rollups, sealing
+    from mailbox.upkeep import failure_filing, rollups, sealing
+    from mailbox.upkeep import pair_counts as pairs
 
     minutes = rollups.roll()
-    while filing.file_failures() or pairs.count_pairs() or sealing.seal():
+    while failure_filing.file_failures() or pairs.count_pairs() or sealing.seal():
         continue
     return minutes
 

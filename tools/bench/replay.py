@@ -77,9 +77,9 @@ def _record(url: str, pair: Pair) -> list[list[Statement]]:
     django.setup()
     from django.db import connection
 
-    from mailbox.gate import credentials
+    from mailbox.access.credentials import authentication
+    from mailbox.life import leasing, results, sending
     from mailbox.models import AuditEvent
-    from mailbox.verbs.life import leasing, results, sending
     from mailbox.words.envelopes import AgentRef, ResultEnvelope, ResultStatus, TaskEnvelope
 
     with connection.cursor():
@@ -87,7 +87,7 @@ def _record(url: str, pair: Pair) -> list[list[Statement]]:
 
     def caller(key: str) -> Any:
         recorder.requests.append([])
-        return credentials.authenticate(key, source=AuditEvent.Source.API, request_id="bench")
+        return authentication.authenticate(key, source=AuditEvent.Source.API, request_id="bench")
 
     content = [{"type": "text", "text": "0"}]
     recipient = AgentRef(pair.worker.display)

@@ -22,10 +22,10 @@ from mailbox.dialects.marianne import registry_requests
 from mailbox.dialects.marianne import requests as marianne
 from mailbox.dialects.yeoman import requests as yeoman
 from mailbox.dialects.yeoman import wire
+from mailbox.life.updates import MAX_UPDATES
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError
-from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.words import json_text
 from mailbox.words.conversation import check_updates
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, TaskEnvelope

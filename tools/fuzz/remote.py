@@ -19,10 +19,10 @@ from agentcards.official_client.client import AgentAddress, discover
 from agentcards.official_client.interfaces import Binding
 from agentcards.official_client.reading import Json
 from agentcards.official_client.shown import ShownArtifact, ShownMessage, ShownTask, answer_of
+from mailbox.life.updates import MAX_UPDATES
 from mailbox.outbound import exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, ValidationError
 from mailbox.outbound.event_streams import EventStream
-from mailbox.verbs.life.updates import MAX_UPDATES
 from mailbox.words import json_text
 from mailbox.words.a2a import v0_3
 from mailbox.words.conversation import ArtifactUpdate, Update, check_updates

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from mailbox.gate.callers import Role
-from mailbox.verbs.life import results
+from mailbox.access.callers import Role
+from mailbox.life import results
 from tests.support import factories
 from tests.support.hub import served
 from tools.fuzz.requests import Sender

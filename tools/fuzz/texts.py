@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mailbox.database import paging
 from mailbox.dialects.marianne.delegation import delegations
-from mailbox.inspection import search
+from mailbox.inspection.search import queries
 from mailbox.models import Task
 from mailbox.words import json_text, names, secret_box, times, tokens
 from mailbox.words.errors import InvalidRequestError
@@ -24,7 +24,7 @@ from tools.fuzz.mutation import Mutator, as_json
 from tools.fuzz.parser import INVALID, Parser
 
 NOW = datetime(2026, 3, 29, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a moment that the clocks skip
-AT = search.Moment(now=NOW, stale_after=timedelta(minutes=5))
+AT = queries.Moment(now=NOW, stale_after=timedelta(minutes=5))
 EXECUTED = 20  # of so many queries and cursors, the database runs one
 _turns = count()
 
@@ -50,8 +50,8 @@ def without_large_integers(value: Any) -> Any:
 
 
 LISTS = (
-    *(search.tasks, search.leases, search.attempts, search.results, search.agents, search.scans, search.events),
-    *(search.plans, search.replay_entries, search.deliveries),
+    *(queries.tasks, queries.leases, queries.attempts, queries.results, queries.agents, queries.scans, queries.events),
+    *(queries.plans, queries.replay_entries, queries.deliveries),
 )
 QUERIES = [
     *(
@@ -119,7 +119,7 @@ def search_lists(query: tuple[int, str]) -> None:
 def write_terms(text: str) -> None:
     """Check that the language can spell a term that it wrote for any text."""
     if json_text.problem_with(text) is None and text.strip():
-        query = search.parse(search.term("key", text), search.TASK_KEYS)
+        query = queries.parse(queries.term("key", text), queries.TASK_KEYS)
         assert len(query.terms) == 1
         assert not query.words
 

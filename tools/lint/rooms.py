@@ -10,12 +10,12 @@ from tools.lint.project import HUB, Fault, File, Project
 
 EDGES = tuple(f"mailbox/{room}" for room in ("background", "dialects", "in_process", "management"))
 MANAGERS = {"objects", "_default_manager", "_base_manager"}
-READINGS = {"current", "make_inbox_current", "read"}  # of mailbox.verbs.life.expiry
-REQUESTS = "mailbox/gate/requests.py"
-TAKERS = ("mailbox/gate/", "mailbox/verbs/hot/")  # the journal; the short form, which writes the row itself
+READINGS = {"current", "make_inbox_current", "read"}  # of mailbox.life.expiry
+REQUESTS = "mailbox/access/requests.py"
+TAKERS = ("mailbox/access/", "mailbox/life/fast_path/")  # the journal; the short form, which writes the row itself
 KINDS = "mailbox/words/kinds.py"
-ENTRIES = "mailbox/gate/entries"
-JOURNAL = "mailbox/gate/audit.py"
+ENTRIES = "mailbox/journal/entries"
+JOURNAL = "mailbox/access/audit.py"
 ROWS = {"Entry", "LifeEntry", "AuditEvent"}
 COVENANT = "mailbox/dialects/covenant/"  # its answers have a field `kind`, too, with values of journal rows
 OUTBOUND = ("dashboard/oidc/provider.py", "mailbox/outbound/exchange.py")
@@ -126,7 +126,7 @@ def _names_of_expiry(module: File) -> Iterator[tuple[int, str]]:
         if isinstance(node.value, ast.Name) and node.value.id == "expiry":
             yield node.lineno, node.attr
     for imported in module.nodes(ast.ImportFrom):
-        if imported.module == "mailbox.verbs.life.expiry":
+        if imported.module == "mailbox.life.expiry":
             yield from ((imported.lineno, name.name) for name in imported.names)
 
 

@@ -23,7 +23,7 @@ def environment(*edits: Edit) -> dict[str, str]:
 
 # The rows of a receive attempt are kept for minutes. With seconds, tasks are compacted within a run, too.
 COMPACT_SOON: Edit = (
-    "mailbox.verbs.upkeep.compaction",
+    "mailbox.upkeep.compaction",
     "SPENT_IDS_KEPT = timedelta(minutes=10)",
     "SPENT_IDS_KEPT = timedelta(seconds=20)",
 )
@@ -32,22 +32,22 @@ COMPACT_SOON: Edit = (
 # has given up then takes another task or result.
 FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
     (
-        "mailbox.verbs.hot.statements",
+        "mailbox.life.fast_path.statements",
         "receive_attempt_id = %(attempt_id)s{uuid})\nORDER BY task.queued_at",
         "receive_attempt_id = %(attempt_id)s{uuid} AND ended_at IS NULL)\nORDER BY task.queued_at",
     ),
     (
-        "mailbox.verbs.hot.statements",
+        "mailbox.life.fast_path.statements",
         "receive_attempt_id = %(attempt_id)s{uuid})\nORDER BY result.posted_at",
         "receive_attempt_id = %(attempt_id)s{uuid} AND delivery = {delivered})\nORDER BY result.posted_at",
     ),
     (
-        "mailbox.verbs.hot.batches.statements",
+        "mailbox.life.fast_path.batches.statements",
         "holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid})",
         "holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid} AND ended_at IS NULL)",
     ),
     (
-        "mailbox.verbs.hot.batches.statements",
+        "mailbox.life.fast_path.batches.statements",
         "sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid})",
         "sender_id = %(sender)s AND receive_attempt_id = %(attempt_id)s{uuid} AND delivery = {delivered})",
     ),

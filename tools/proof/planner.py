@@ -60,14 +60,14 @@ def repair_stale_leases(rng: random.Random) -> None:
     """Plan a repair of all leases that are stale, and carry it out. The sweep of the hub may do so, too."""
     from django.utils import timezone
 
-    from mailbox.gate import credentials
+    from mailbox.access.credentials import authentication
     from mailbox.models import AuditEvent, Lease, RepairPlan
-    from mailbox.verbs.repairs import applying, plans
+    from mailbox.repairs import plan_execution, plans
 
     found = Lease.objects.stale(timezone.now(), STALE_AFTER)
     if not found.exists():
         return
-    person = credentials.person("operator", source=AuditEvent.Source.DASHBOARD, request_id=uuid.uuid4().hex)
+    person = authentication.person("operator", source=AuditEvent.Source.DASHBOARD, request_id=uuid.uuid4().hex)
     verb = rng.choice([RepairPlan.Verb.REQUEUE, RepairPlan.Verb.FORCE_ERROR])
     plan = plans.make(person, verb, found, token=uuid.uuid4(), max_attempts=1000)
     included = plans.PlanTally.of(plan).included(True)
@@ -75,7 +75,7 @@ def repair_stale_leases(rng: random.Random) -> None:
         plans.discard(person, plan.pk)
         return
     plan = plans.apply(person, plan.pk, reason="the worker is gone", with_unsafe=True, typed=included)
-    applying.work(plan, seconds=rng.choice([0.05, 5.0]))
+    plan_execution.work(plan, seconds=rng.choice([0.05, 5.0]))
 
 
 if __name__ == "__main__":

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mailbox.life import callbacks
+from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import PushDelivery
-from mailbox.verbs.life import callbacks
-from mailbox.verbs.life.callbacks import CallbackOutcome
 from tools.screenshots import hub
 
 ARRIVED = CallbackOutcome(status=204)

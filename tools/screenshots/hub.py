@@ -10,12 +10,12 @@ import time_machine
 from django.utils import timezone
 
 from agentcards import profiles
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.agents import openness, registration
+from mailbox.access.callers import Caller, Role
+from mailbox.life import leasing, results
 from mailbox.models import Agent, AuditEvent, Lease, Task
-from mailbox.verbs.agents import openness, registration
-from mailbox.verbs.life import leasing, results
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.upkeep import rollups
+from mailbox.repairs import repair
+from mailbox.upkeep import rollups
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultStatus
 from tests.support import factories, media, talking
 from tools.screenshots import measured

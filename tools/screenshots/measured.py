@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from mailbox.models import Depth, Lease, Task
 from mailbox.models.rollup import floor
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 
 
 def measure(now: datetime) -> None:

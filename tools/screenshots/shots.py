@@ -9,12 +9,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
+from mailbox.access.people import saved_views
 from mailbox.inspection import trees
 from mailbox.models import AuditEvent, Failure, Lease, Task
-from mailbox.verbs.people import saved_views
-from mailbox.verbs.repairs import auto_retry
-from mailbox.verbs.upkeep import filing
+from mailbox.repairs import auto_retry
+from mailbox.upkeep import failure_filing
 from mailbox.words import advice
 from tests.support import factories
 from tests.support.plans import carried_out, planned
@@ -180,7 +180,7 @@ def test_callbacks(take):
 
 def test_failures_and_copies(take):
     hub.on_fire()
-    filing.file_failures()
+    failure_filing.file_failures()
     failure = Failure.objects.filter(agent__local="payments").latest("pk")
     task = Task.objects.filter(failure=failure).get()
 

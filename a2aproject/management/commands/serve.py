@@ -15,10 +15,10 @@ from a2aproject.checks import DURABILITY
 from a2aproject.serving import first_run, ports, services, supervise
 from a2aproject.serving.first_run import Credentials
 from a2aproject.serving.greeting import Greeting
+from mailbox.access.agents import own_agent_setup
 from mailbox.background import jobs
 from mailbox.checks import SERVING
 from mailbox.database.backups.errors import BackupError
-from mailbox.verbs.agents import own_agents
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -66,7 +66,7 @@ class Command(BaseCommand):
             with _one_at_a_time():
                 call_command("migrate", interactive=False, verbosity=0)
                 credentials = first_run.create_operator_and_agent()
-                conflicts = own_agents.make_all()
+                conflicts = own_agent_setup.make_all()
                 jobs.register()
         except (OperationalError, InterfaceError) as error:
             raise CommandError(f"The database cannot be used: {' '.join(str(error).split())}") from error

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from agentcards.official_agents import OfficialAgent
+from mailbox.access.callers import Caller
 from mailbox.dialects.a2a.errors import ExtensionSupportRequiredError, VersionNotSupportedError
-from mailbox.gate.callers import Caller
 from mailbox.models import Agent
 from mailbox.words.a2a.v1_0 import GENERATION
 from mailbox.words.errors import WrongPartyError

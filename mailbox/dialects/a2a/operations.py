@@ -14,11 +14,11 @@ from mailbox.dialects.a2a.calls import Call, Version
 from mailbox.dialects.a2a.errors import TaskNotCancelableError, UnsupportedOperationError
 from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.streaming import Frame
-from mailbox.inspection import lives, official_tasks
+from mailbox.inspection import official_tasks, task_events
 from mailbox.inspection.official_tasks import TaskFilter
+from mailbox.life import expiry
+from mailbox.life.sending import cancel
 from mailbox.models import Task
-from mailbox.verbs.life import expiry
-from mailbox.verbs.life.sending import cancel
 from mailbox.words.a2a import v1_0
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError, UnauthenticatedError
@@ -55,7 +55,7 @@ def get_task(call: Call, body: requests.GetTaskRequest) -> Json | Iterator[Json 
 
 def _newer(call: Call, task: Task, known: int, history_length: int | None) -> Iterator[Json | None]:
     def is_newer() -> bool:
-        seen = lives.view_of(official_tasks.now(task))
+        seen = task_events.view_of(official_tasks.now(task))
         return seen.generation > known or seen.status.state.is_terminal
 
     yield from sending.looks(call, task, is_newer, LONGEST_WAIT)
@@ -87,7 +87,7 @@ def list_tasks(call: Call, body: requests.ListTasksRequest) -> Json:
             artifacts=body.include_artifacts,
             numbered=call.numbers_events,
         )
-        for view in lives.views(page.tasks)
+        for view in task_events.views(page.tasks)
     ]
     return {
         "tasks": tasks,
@@ -124,7 +124,7 @@ def _task(call: Call, task_id: str) -> Task:
 
 
 def _shown(call: Call, task: Task, history_length: int | None) -> Json:
-    return v1_0.task(lives.view_of(task), history_length=history_length, numbered=call.numbers_events)
+    return v1_0.task(task_events.view_of(task), history_length=history_length, numbered=call.numbers_events)
 
 
 OPERATIONS: Mapping[str, Operation[Any]] = {

@@ -20,9 +20,10 @@ from mailbox.dialects.a2a.requests import (
     PushConfigFields,
     SendMessageRequest,
 )
-from mailbox.inspection import official_tasks, push_configs
+from mailbox.inspection import official_tasks
+from mailbox.life import push_config_lists
+from mailbox.life.push_configs import delete_config, set_config
 from mailbox.models import PushConfig
-from mailbox.verbs.life.push_configs import delete_config, set_config
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.push import PushProtocol, PushTarget
 
@@ -58,13 +59,13 @@ def create(call: Call, body: CreatePushConfigRequest) -> Json:
 def get(call: Call, body: GetPushConfigRequest) -> Json:
     """Return a receiver. Raises `UnknownTaskError` for an unknown one."""
     task_id = _task_id(call, body.task_id)
-    return _shown(push_configs.get(call.caller, task_id, body.id, recipient=call.agent), body.task_id)
+    return _shown(push_config_lists.get(call.caller, task_id, body.id, recipient=call.agent), body.task_id)
 
 
 def listing(call: Call, body: ListPushConfigsRequest) -> Json:
     """Return a page of a task's receivers, oldest first."""
     with _paths(""):
-        page = push_configs.page(
+        page = push_config_lists.page(
             call.caller,
             _task_id(call, body.task_id),
             recipient=call.agent,

@@ -12,19 +12,19 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.utils.crypto import salted_hmac
 
+from mailbox.access.limits import waits
+from mailbox.access.limits.waits import Vigil
 from mailbox.database.bell import topics
 from mailbox.dialects.a2a.calls import Call
 from mailbox.dialects.a2a.errors import ContentTypeNotSupportedError, GenerationMismatchError, UnsupportedOperationError
 from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.push_operations import inline_paths, inline_target
 from mailbox.dialects.a2a.requests import SendMessageRequest
-from mailbox.gate import waits
-from mailbox.gate.waits import Vigil
-from mailbox.inspection import lives, official_tasks, stops
-from mailbox.inspection.stops import StoppedTask
+from mailbox.inspection import official_tasks, task_events, task_stops
+from mailbox.inspection.task_stops import StoppedTask
+from mailbox.life import conversation
+from mailbox.life import sending as verbs
 from mailbox.models import Task
-from mailbox.verbs.life import conversation
-from mailbox.verbs.life import sending as verbs
 from mailbox.words.a2a import v1_0
 from mailbox.words.a2a.fold import EventPosition
 from mailbox.words.a2a.parts import admits
@@ -49,7 +49,7 @@ class SentMessage:
     @property
     def is_first(self) -> bool:
         """Whether the message made the task."""
-        return self.position.seq == lives.FIRST
+        return self.position.seq == task_events.FIRST
 
 
 def send(call: Call, body: SendMessageRequest) -> SentMessage:
@@ -88,7 +88,7 @@ def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
         raise InvalidRequestError({KEY_HEADER: "was used for another message"}) from error
     if task.pk is None:
         raise _gone()
-    return SentMessage(task=task, position=EventPosition(lives.FIRST))
+    return SentMessage(task=task, position=EventPosition(task_events.FIRST))
 
 
 def _say(call: Call, body: SendMessageRequest, task_id: str) -> SentMessage:
@@ -119,7 +119,7 @@ def _of_generation(call: Call, body: SendMessageRequest) -> Callable[[Task], Non
     wanted = generation(body.configuration.if_generation_match, path) if call.numbers_events else None
 
     def must_fit(task: Task) -> None:
-        if wanted is not None and (found := lives.view_of(task).generation) != wanted:
+        if wanted is not None and (found := task_events.view_of(task).generation) != wanted:
             raise GenerationMismatchError(task_id=task.uuid, generation=found)
 
     return must_fit
@@ -173,7 +173,7 @@ def _stop_of(call: Call, task: Task, longest: float) -> Generator[None, None, St
     """Wait for the stop of the task as `looks` does. All such waits of the process share one look."""
     with suppress(QuotaExceededError), waits.vigil(call.caller, []) as vigil:
         if vigil is not None:
-            with stops.awaiting(task, vigil.ring) as awaited:
+            with task_stops.awaiting(task, vigil.ring) as awaited:
                 return (yield from _until(vigil, awaited.read, longest, is_due=False))
     return None
 
@@ -195,7 +195,7 @@ def _until(
 
 def answer(call: Call, task: Task, history_length: int | None) -> Json:
     """Return the task with its newest messages, or its one message if it was answered directly."""
-    view = lives.view_of(task)
+    view = task_events.view_of(task)
     if view.status.is_direct:
         return {"message": v1_0.direct_message(task.context_id, view.status)}
     return {"task": v1_0.task(view, history_length=history_length, numbered=call.numbers_events)}

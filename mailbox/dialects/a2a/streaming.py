@@ -10,16 +10,16 @@ from typing import Any
 
 from django.conf import settings
 
+from mailbox.access.limits import waits
+from mailbox.access.limits.waits import Vigil
 from mailbox.database.bell import topics
 from mailbox.dialects.a2a import sending
 from mailbox.dialects.a2a.calls import Call, Version
 from mailbox.dialects.a2a.errors import NoFreeSeatError, UnsupportedOperationError
 from mailbox.dialects.a2a.requests import SendMessageRequest, SubscribeToTaskRequest
 from mailbox.dialects.base.json_requests import encoded
-from mailbox.gate import waits
-from mailbox.gate.waits import Vigil
-from mailbox.inspection import feed, lives, official_tasks
-from mailbox.inspection.feed import Feed
+from mailbox.inspection import event_feed, official_tasks, task_events
+from mailbox.inspection.event_feed import Feed
 from mailbox.models import Task
 from mailbox.words.a2a import v0_3, v1_0
 from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent, TaskSnapshot
@@ -47,10 +47,12 @@ def send_and_follow(call: Call, body: SendMessageRequest) -> Generator[Frame | N
         vigil = _seat(call, stack)
         sent = sending.send(call, body)
         vigil.wait_for([topics.task(sent.task.uuid)])
-        stream = _Stream(call, sent.task, vigil, stack.enter_context(feed.following(sent.task)), stops_asking=True)
+        stream = _Stream(
+            call, sent.task, vigil, stack.enter_context(event_feed.following(sent.task)), stops_asking=True
+        )
         yield None
         stream.begin_at(sent.position)
-        view = lives.view_at(sent.task, sent.position)
+        view = task_events.view_at(sent.task, sent.position)
         if sent.is_first:
             yield from stream.first_word()
             if (message := stream.direct_message()) is not None:
@@ -73,7 +75,7 @@ def subscribe(call: Call, body: SubscribeToTaskRequest) -> Generator[Frame | Non
     with ExitStack() as stack:
         vigil = _seat(call, stack)
         vigil.wait_for([topics.task(task.uuid)])
-        stream = _Stream(call, task, vigil, stack.enter_context(feed.following(task)), stops_asking=False)
+        stream = _Stream(call, task, vigil, stack.enter_context(event_feed.following(task)), stops_asking=False)
         yield None
         yield stream.snapshot(stream.begin_now() if since is None else stream.begin_at(since), None)
         yield from stream.events()
@@ -96,7 +98,7 @@ def _position_of(call: Call) -> EventPosition | None:
     position = EventPosition.parse(call.last_event_id.strip())
     if position is None:
         raise InvalidRequestError({LAST_EVENT_ID: "is not the id of an event of the hub"})
-    return EventPosition(max(lives.FIRST, position.seq - (position != EventPosition(position.seq))))
+    return EventPosition(max(task_events.FIRST, position.seq - (position != EventPosition(position.seq))))
 
 
 class _Stream:
@@ -119,7 +121,7 @@ class _Stream:
         """Go on after ``position``; return the task as it was there."""
         self._vigil.look(self._feed.catch_up)
         self._next = self._feed.index_after(position)
-        return lives.view_at(self._task, position)
+        return task_events.view_at(self._task, position)
 
     def first_word(self) -> Iterator[None]:
         """Wait for the first word of the task's holder, at most ``A2A_FIRST_WORD_MS``."""

@@ -16,6 +16,8 @@ from rest_framework.response import Response
 
 from agentcards import official_agents
 from agentcards.official_agents import OfficialAgent
+from mailbox.access.agents import openness
+from mailbox.access.limits import rates
 from mailbox.dialects.a2a import sse
 from mailbox.dialects.a2a.calls import Call, Version, activated
 from mailbox.dialects.a2a.errors import http_status
@@ -27,8 +29,6 @@ from mailbox.dialects.base import bodies, cors, signed
 from mailbox.dialects.base.json_requests import encoded
 from mailbox.dialects.base.sse import Begun, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
-from mailbox.gate import rates
-from mailbox.verbs.agents import openness
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
 
 VERSION, EXTENSIONS, EXTENSIONS_0_3 = "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"

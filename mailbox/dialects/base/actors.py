@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import AuditEvent
 from mailbox.words.envelopes import DISPLAY
 

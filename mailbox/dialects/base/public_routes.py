@@ -12,10 +12,10 @@ from django.db import InterfaceError, OperationalError
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import Resolver404, resolve
 
+from mailbox.access.credentials import public_routes
 from mailbox.database import outages
 from mailbox.dialects.base.transport import UnavailableError
 from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE, DialectView
-from mailbox.verbs.agents import public_routes
 
 _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
 PREFIX = "/p/"  # of a public route; no view answers at it

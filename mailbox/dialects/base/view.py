@@ -22,6 +22,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.views import APIView
 
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import authentication, public_routes, signed_requests
+from mailbox.access.limits import rate_windows, rates
 from mailbox.database import outages
 from mailbox.dialects.base import bodies, request_ids, signed
 from mailbox.dialects.base.json_requests import AlwaysJSON, JSONRenderer, JSONRequest
@@ -34,10 +37,7 @@ from mailbox.dialects.base.transport import (
     StalledBodyError,
     UnavailableError,
 )
-from mailbox.gate import credentials, limits, rates, signers
-from mailbox.gate.callers import Caller
 from mailbox.models import AuditEvent, PublicRoute
-from mailbox.verbs.agents import public_routes
 from mailbox.words import advice, certificates
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
@@ -76,7 +76,7 @@ class DialectView(APIView):
             method = "GET" if request.method == "HEAD" else request.method
             if not self._is_open_to_routes(method):
                 raise MethodNotAllowedError(f"{method} is not answered here")
-            self.allowance = limits.take(
+            self.allowance = rate_windows.take(
                 f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
             )
         self.perform_authentication(request)
@@ -104,10 +104,10 @@ class DialectView(APIView):
         certificate = request.META.get(settings.A2A_CLIENT_CERT_META) if key is None else None
         with rates.of_strangers(address, key):
             if certificate is None:
-                self.caller = credentials.authenticate(key, **came)
+                self.caller = authentication.authenticate(key, **came)
             else:
                 fingerprint = certificates.fingerprint(certificate)
-                self.caller = credentials.authenticate_certificate(fingerprint, **came)
+                self.caller = authentication.authenticate_certificate(fingerprint, **came)
         self.allowance = rates.take(self.caller)
 
     def _authenticate_signed(self, request: HttpRequest, came: Mapping[str, Any]) -> None:
@@ -116,7 +116,7 @@ class DialectView(APIView):
         Until the caller is set, the nonce stays unspent: a request beyond the rate costs no transaction.
         """
         with rates.of_strangers(came["address"], signed.claimed_key(request)):
-            caller = signers.authenticate(signed.verified(request), **came)
+            caller = signed_requests.authenticate(signed.verified(request), **came)
         self.allowance = rates.take(caller)
         signed.check_body(request, bodies.bytes_of(request, self._stalled))
         self.caller = caller
@@ -170,7 +170,7 @@ class DialectView(APIView):
         if error is None:
             raise exc
         if isinstance(error, BadSignatureError):
-            credentials.count_failure(f"signature {error.fault}", self.request.META.get("REMOTE_ADDR", ""))
+            authentication.count_failure(f"signature {error.fault}", self.request.META.get("REMOTE_ADDR", ""))
         status = self.status_of(error)
         response = Response(self.error_body(error, status), status=status)
         if status == HTTPStatus.SERVICE_UNAVAILABLE:

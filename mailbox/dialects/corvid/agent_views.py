@@ -13,6 +13,8 @@ from rest_framework.response import Response
 from agentcards import profiles
 from agentcards.card_document import build_agent_card_for_agent
 from agentcards.models import AgentProfile
+from mailbox.access import actions, capabilities
+from mailbox.access.agents import directory
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import agent_answers as answers
 from mailbox.dialects.corvid import agent_requests as shapes
@@ -20,10 +22,8 @@ from mailbox.dialects.corvid import agent_wire as wire
 from mailbox.dialects.corvid import handler
 from mailbox.dialects.corvid.answers import CorvidError
 from mailbox.dialects.corvid.views import CorvidView
-from mailbox.gate import actions, capabilities
+from mailbox.life import sending
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding
-from mailbox.verbs.life import sending
 from mailbox.words import errors
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
@@ -96,7 +96,7 @@ class AgentView(AgentRoute):
         operation_id="get_agent_with_profile",
     )
     def get(self, request: Request, name: str) -> Response:
-        return self._shown(AgentProfile.of(finding.typed(self.caller, name)))
+        return self._shown(AgentProfile.of(directory.typed(self.caller, name)))
 
     @describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
@@ -124,7 +124,7 @@ class AgentView(AgentRoute):
 
     def _changed(self, name: str) -> Response:
         changes = self.body(shapes.UpdateAgentBody).profile()
-        return self._shown(profiles.update_profile(self.caller, finding.typed(self.caller, name), changes))
+        return self._shown(profiles.update_profile(self.caller, directory.typed(self.caller, name), changes))
 
     def _shown(self, profile: AgentProfile) -> Response:
         return Response(wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
@@ -140,7 +140,7 @@ class AgentCardView(AgentRoute):
         operation_id="read_agent_card",
     )
     def get(self, request: Request, name: str) -> Response:
-        return Response(build_agent_card_for_agent(finding.typed(self.caller, name)))
+        return Response(build_agent_card_for_agent(directory.typed(self.caller, name)))
 
 
 class InvokeView(AgentRoute):
@@ -159,8 +159,8 @@ class InvokeView(AgentRoute):
     def post(self, request: Request, name: str) -> Response:
         body = self.body(shapes.InvokeAgentBody)
         handler.count(self.caller)
-        named = finding.typed(self.caller, name)
-        recipient = named if body.to_agent is None else finding.typed(self.caller, body.to_agent)
+        named = directory.typed(self.caller, name)
+        recipient = named if body.to_agent is None else directory.typed(self.caller, body.to_agent)
         sent = sending.send_task(
             self.caller,
             TaskEnvelope(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agentcards.models import AgentProfile
+from mailbox.access.agents.registration import Registration
 from mailbox.dialects.corvid.wire import iso
-from mailbox.verbs.agents.registration import Registration
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
     from mailbox.dialects.corvid.agent_answers import CorvidAgent, NewAgent

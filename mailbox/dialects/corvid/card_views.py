@@ -14,11 +14,11 @@ from django.utils.cache import get_conditional_response
 from rest_framework.request import Request
 
 from agentcards.card_document import CardDocument, build_agent_card, build_agent_card_for_agent
+from mailbox.access.agents import directory
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import agent_answers as answers
 from mailbox.dialects.corvid.agent_views import TAG, AgentRoute
 from mailbox.dialects.corvid.answers import CorvidError
-from mailbox.verbs.agents import finding
 from mailbox.words.errors import UnknownAgentError
 
 CORS = {
@@ -84,7 +84,7 @@ class PublicAgentCardView(PublicView):
     def get(self, request: Request, name: str) -> HttpResponseBase | None:
         if not settings.A2A_PUBLIC_AGENT_CARDS:
             raise UnknownAgentError
-        agent = finding.typed(None, name)
+        agent = directory.typed(None, name)
         card = build_agent_card_for_agent(agent, self.base_url())
         if self.route() is not None:  # a route opens the card, but not the agent's profile at its own URL
             card["url"] = f"{self.base_url()}/.well-known/agents/{agent.display}"

@@ -12,13 +12,13 @@ from django.db import DatabaseError
 
 from agentcards import default_recipient
 from agentcards.models.remote import MAX_A2A_DEPTH
+from mailbox.access.callers import Caller
+from mailbox.access.limits import rate_windows
 from mailbox.dialects.corvid import requests, wire
-from mailbox.gate import limits
-from mailbox.gate.callers import Caller
 from mailbox.inspection import answers, tasks
+from mailbox.life import expiry, results, sending
 from mailbox.models import Task
-from mailbox.verbs.life import expiry, results, sending
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import MailboxError, UnknownTaskError
 
@@ -74,7 +74,7 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
 
 def count(caller: Caller) -> None:
     """Count a request of the caller's credential; raise `RateLimitedError` beyond the limit of a minute."""
-    limits.take(
+    rate_windows.take(
         f"tasks/send:{caller.counted_as}",
         limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
         window=timedelta(minutes=1),

@@ -9,11 +9,11 @@ from typing import Any
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.credentials import authentication
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.view import DialectView, presented_key
 from mailbox.dialects.corvid import answers, handler, requests
-from mailbox.gate import credentials
 from mailbox.words import advice, errors
 from mailbox.words.errors import MailboxError
 from mailbox.words.signature_errors import BadSignatureError
@@ -132,7 +132,7 @@ class TaskView(CorvidView):
 
 def _unauthenticated(headers: Mapping[str, str]) -> MailboxError:
     if key := presented_key(headers):
-        expired = credentials.has_expired(key)
+        expired = authentication.has_expired(key)
         return errors.UnauthenticatedError("API key expired, rotation required") if expired else BadKeyError()
     if headers.get("Authorization"):
         return errors.UnauthenticatedError("Invalid Authorization header format. Expected: Bearer <key>")

@@ -8,12 +8,13 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access import credential_lists
+from mailbox.access.agents import directory
+from mailbox.access.credentials import key_rotation, keys, public_routes
 from mailbox.dialects.base.fields import moment
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import access_answers, access_wire, admin_answers, admin_requests, admin_wire, requests
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.inspection import access
-from mailbox.verbs.agents import finding, key_rotation, keys, public_routes
 
 
 class KeysView(MailboxView):
@@ -27,7 +28,7 @@ class KeysView(MailboxView):
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
-        page = access.keys(self.caller, limit=query.limit, cursor=query.cursor)
+        page = credential_lists.keys(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [access_wire.key(key) for key in page.items]
         return Response({"kind": "a2a_keys", "keys": rendered, "next_cursor": page.next_cursor})
 
@@ -41,7 +42,7 @@ class KeysView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         body = self.body(admin_requests.KeyBody)
-        agent = finding.identified(self.caller, body.agent) if body.agent else None
+        agent = directory.identified(self.caller, body.agent) if body.agent else None
         if agent is None and body.username is None:
             agent = self.caller.agent
         made = keys.add_key(self.caller, agent=agent, username=body.username, expires_at=moment(body.expires_at))
@@ -87,7 +88,7 @@ class PeopleView(MailboxView):
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
-        page = access.people(self.caller, limit=query.limit, cursor=query.cursor)
+        page = credential_lists.people(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [access_wire.person(person) for person in page.items]
         return Response({"kind": "a2a_people", "people": rendered, "next_cursor": page.next_cursor})
 
@@ -103,7 +104,7 @@ class RoutesView(MailboxView):
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
-        page = access.public_routes(self.caller, limit=query.limit, cursor=query.cursor)
+        page = credential_lists.public_routes(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [access_wire.route(route) for route in page.items]
         return Response({"kind": "a2a_routes", "routes": rendered, "next_cursor": page.next_cursor})
 
@@ -118,7 +119,7 @@ class RoutesView(MailboxView):
     def post(self, request: Request) -> Response:
         body = self.body(admin_requests.RouteBody)
         rate = settings.A2A_ROUTE_RATE_LIMIT_PER_MIN if body.rate_limit is None else body.rate_limit
-        made = public_routes.add(self.caller, finding.identified(self.caller, body.agent), rate_limit=rate)
+        made = public_routes.add(self.caller, directory.identified(self.caller, body.agent), rate_limit=rate)
         return Response(access_wire.new_route(made))
 
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 from django.conf import settings
 from django.contrib.auth.models import User
 
+from mailbox.access.credentials import authentication
+from mailbox.access.credentials.public_routes import NewRoute
 from mailbox.dialects.covenant.wire import agent_id, ms
-from mailbox.gate import credentials
 from mailbox.models import ApiKey, PublicRoute
-from mailbox.verbs.agents.public_routes import NewRoute
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
@@ -34,8 +34,8 @@ def key(row: ApiKey) -> answers.WireKey:
 
 
 def person(row: User) -> answers.WirePerson:
-    """Render a person of `mailbox.inspection.access.people`."""
-    role = credentials.role_of(row)
+    """Render a person of `mailbox.access.credential_lists.people`."""
+    role = authentication.role_of(row)
     return {
         "name": row.username,
         "role": role.value if role else None,

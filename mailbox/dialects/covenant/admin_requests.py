@@ -7,9 +7,9 @@ from uuid import UUID
 
 from pydantic import Field
 
+from mailbox.access.credentials.public_routes import HIGHEST_RATE
 from mailbox.dialects.base.fields import MAX_DATE_MS, AgentField, DateMs, Exact, Integer, QueryInteger, Text
 from mailbox.dialects.covenant.requests import ListQuery
-from mailbox.verbs.agents.public_routes import HIGHEST_RATE
 
 
 class GrantBody(Exact):

@@ -11,13 +11,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from mailbox.access.agents import directory, grants, openness, peers, registration
 from mailbox.dialects.base.fields import AgentId, moment
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import admin_answers, admin_requests, admin_wire, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Peer
-from mailbox.verbs.agents import finding, grants, openness, peers, registration
 from mailbox.words.key_proofs import KeyProof
 from mailbox.words.times import epoch_ms
 
@@ -35,7 +35,7 @@ class GrantView(MailboxView):
         body = self.body(admin_requests.GrantBody)
         made = grants.grant(
             self.caller,
-            finding.identified(self.caller, body.subject),
+            directory.identified(self.caller, body.subject),
             body.action,
             scope=body.scope,
             expires_at=moment(body.expires_at),
@@ -121,7 +121,7 @@ class OneAgentView(MailboxView):
     )
     def get(self, request: Request, name: str) -> Response:
         self.query(requests.NoQuery)
-        agent = finding.typed(self.caller, name)
+        agent = directory.typed(self.caller, name)
         return Response(admin_wire.agent_entry(agent, is_open=openness.is_open(agent)))
 
 
@@ -137,7 +137,7 @@ class PauseView(MailboxView):
     def post(self, request: Request, name: str) -> Response:
         reason = self.body(admin_requests.PauseBody).reason
         return Response(
-            admin_wire.paused(registration.pause_agent(self.caller, finding.typed(self.caller, name), reason=reason))
+            admin_wire.paused(registration.pause_agent(self.caller, directory.typed(self.caller, name), reason=reason))
         )
 
 
@@ -152,7 +152,7 @@ class ResumeView(MailboxView):
     )
     def post(self, request: Request, name: str) -> Response:
         reason = self.body(admin_requests.ResumeBody).reason
-        resumed = registration.resume_agent(self.caller, finding.typed(self.caller, name), reason=reason)
+        resumed = registration.resume_agent(self.caller, directory.typed(self.caller, name), reason=reason)
         return Response({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
 
 

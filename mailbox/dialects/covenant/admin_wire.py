@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from mailbox.access.agents.registration import Registration
+from mailbox.access.callers import Caller
+from mailbox.access.credentials.key_rotation import Rotation
+from mailbox.access.credentials.keys import NewKey
 from mailbox.dialects.covenant.wire import agent_id, json, ms
-from mailbox.gate.callers import Caller
 from mailbox.models import Agent, ApiKey, CapabilityGrant
-from mailbox.verbs.agents.key_rotation import Rotation
-from mailbox.verbs.agents.keys import NewKey
-from mailbox.verbs.agents.registration import Registration
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it

@@ -14,7 +14,7 @@ from mailbox.dialects.base.fields import Exact, QueryInteger
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import audit_wire
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate import verification
+from mailbox.upkeep import verification
 from mailbox.words.errors import SHOWN, NotSealedError
 
 MOST_BLOCKS = 50

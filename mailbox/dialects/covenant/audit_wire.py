@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Any
 
-from mailbox.gate import journal_file
-from mailbox.gate.verification import Proof, Verification
+from mailbox.upkeep import journal_export
+from mailbox.upkeep.verification import Proof, Verification
 
 
 def verification(found: Verification) -> dict[str, Any]:
@@ -34,10 +34,10 @@ def verification(found: Verification) -> dict[str, Any]:
 
 def proof(made: Proof) -> dict[str, Any]:
     """Render the proof of a row."""
-    block = journal_file.as_json(made.block)
+    block = journal_export.as_json(made.block)
     return {
         "kind": "audit_proof",
-        "row": journal_file.row_as_json(made.row),
+        "row": journal_export.row_as_json(made.row),
         "leaf": made.leaf.hex(),
         "steps": [{"side": side, "hash": sibling.hex()} for side, sibling in made.steps],
         "block": block | {"marks_sha256": hashlib.sha256(made.block.marks).hexdigest(), "hash": made.block.hash},

@@ -12,8 +12,8 @@ from mailbox.dialects.base.blocks import shown_as
 from mailbox.dialects.base.fields import Exact, Integer
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.covenant.requests import NextTask, ResultBody, TaskBody
+from mailbox.life.batches import MOST_ACKED, MOST_DRAINED, MOST_LEASED, MOST_POSTED, MOST_SENT
 from mailbox.models import Result, Task
-from mailbox.verbs.life.batches import MOST_ACKED, MOST_DRAINED, MOST_LEASED, MOST_POSTED, MOST_SENT
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxError
 from mailbox.words.json_text import Unstorable

@@ -7,15 +7,15 @@ from typing import TypeVar
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.limits import rates, waits
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
 from mailbox.dialects.covenant import batch_answers, batch_requests, batch_wire
 from mailbox.dialects.covenant.receive_views import ReceivingView, given_twice
 from mailbox.dialects.covenant.requests import NextTask
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate import rates, waits
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
-from mailbox.verbs.life import batches
+from mailbox.life import batches
 
 Receive = TypeVar("Receive", bound=NextTask)
 

@@ -8,8 +8,8 @@ from uuid import UUID
 
 from mailbox.dialects.covenant import conversation_wire, wire
 from mailbox.inspection.answers import Beside
+from mailbox.life.batches import Drained, Leased
 from mailbox.models import Message, Result, Task
-from mailbox.verbs.life.batches import Drained, Leased
 from mailbox.words import advice
 from mailbox.words.errors import InvalidRequestError, MailboxError
 from mailbox.words.json_text import Unstorable

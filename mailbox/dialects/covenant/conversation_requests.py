@@ -12,7 +12,7 @@ from pydantic import Field, model_validator
 
 from mailbox.dialects.base.fields import Blocks, Exact, Number, QueryInteger, Text
 from mailbox.dialects.covenant.requests import ListQuery
-from mailbox.verbs.life.updates import MAX_UPDATES
+from mailbox.life.updates import MAX_UPDATES
 from mailbox.words.conversation import RESULT, ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.times import LONGEST_WAIT_MS
 

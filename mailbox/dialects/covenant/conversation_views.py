@@ -7,16 +7,16 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.limits import waits
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import conversation_answers as answers
 from mailbox.dialects.covenant import conversation_requests as requests
 from mailbox.dialects.covenant import conversation_wire as wire
 from mailbox.dialects.covenant import lease_answers
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate import waits
 from mailbox.inspection import conversation
-from mailbox.verbs.life import expiry, leasing, updates
-from mailbox.verbs.life.conversation import say
+from mailbox.life import expiry, leasing, updates
+from mailbox.life.conversation import say
 
 
 class LeaseTaskView(MailboxView):

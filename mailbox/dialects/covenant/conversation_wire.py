@@ -9,9 +9,9 @@ from uuid import UUID
 from mailbox.database.paging import Page
 from mailbox.dialects.covenant import wire
 from mailbox.inspection.conversation import Reading
+from mailbox.life.conversation import Sent
 from mailbox.models import Artifact, Lease, Message
 from mailbox.models.artifact import WholeArtifact, whole
-from mailbox.verbs.life.conversation import Sent
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it

@@ -10,13 +10,14 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from agentcards import registry
+from mailbox.access.agents import directory
+from mailbox.access.limits import quota_changes
+from mailbox.access.limits import quota_usage as inspection
+from mailbox.access.limits.quota_changes import LARGEST, LARGEST_BYTES
 from mailbox.dialects.base.fields import AgentField, Exact, Integer
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.inspection import quotas as inspection
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding, quotas
-from mailbox.verbs.agents.quotas import LARGEST, LARGEST_BYTES
 
 
 class QuotasBody(Exact):
@@ -55,8 +56,8 @@ class QuotasView(MailboxView):
         operation_id="read_quotas",
     )
     def get(self, request: Request, name: str) -> Response:
-        agent = finding.typed(self.caller, name)
-        quotas.check_reader(self.caller, agent)
+        agent = directory.typed(self.caller, name)
+        quota_changes.check_reader(self.caller, agent)
         return _shown(agent)
 
     @describe(
@@ -68,10 +69,10 @@ class QuotasView(MailboxView):
         operation_id="set_quotas",
     )
     def post(self, request: Request, name: str) -> Response:
-        body, agent = self.body(QuotasBody), finding.typed(self.caller, name)
-        recipient = None if body.recipient is None else finding.identified(self.caller, body.recipient)
+        body, agent = self.body(QuotasBody), directory.typed(self.caller, name)
+        recipient = None if body.recipient is None else directory.identified(self.caller, body.recipient)
         wanted = {field: getattr(body, field) for field in body.model_fields_set - {"recipient"}}
-        quotas.set_quotas(self.caller, agent, wanted, recipient=recipient)
+        quota_changes.set_quotas(self.caller, agent, wanted, recipient=recipient)
         return _shown(agent)
 
 

@@ -11,13 +11,13 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.limits import waits
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
 from mailbox.dialects.covenant import answers, conversation_wire, lease_answers, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate import waits
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
-from mailbox.verbs.life import leasing, results
+from mailbox.life import leasing, results
 from mailbox.words.errors import InvalidRequestError, WrongPartyError
 
 

@@ -7,15 +7,15 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import repair_answers, repair_wire, requests
 from mailbox.dialects.covenant.views import MailboxView
-from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
-from mailbox.verbs.life import callbacks, replay
-from mailbox.verbs.repairs import repair, retry
-from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.life import callbacks, replay
+from mailbox.repairs import repair, retry
+from mailbox.upkeep import compaction
+from mailbox.upkeep.compaction import Retention
 
 
 class RepairView(MailboxView):

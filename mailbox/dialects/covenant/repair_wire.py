@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.covenant.wire import agent_id, choice, ms, result
-from mailbox.gate.callers import Caller
 from mailbox.models import Lease, PushDelivery, ReplayEntry, Result, Task
-from mailbox.verbs.repairs.retry import RetryPolicy, RetryReport
+from mailbox.repairs.retry import RetryPolicy, RetryReport
 from mailbox.words import redaction
 from mailbox.words.times import epoch_ms
 

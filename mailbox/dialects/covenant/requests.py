@@ -25,7 +25,7 @@ from mailbox.dialects.base.fields import (
 )
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
-from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy
+from mailbox.repairs.retry import BOUNDS, RetryPolicy
 from mailbox.words import times
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 

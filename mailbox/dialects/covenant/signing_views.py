@@ -9,12 +9,13 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
+from mailbox.access.agents import directory
+from mailbox.access.credentials import signing_keys
 from mailbox.dialects.base.fields import AgentId, DateMs, Exact, Text
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.models import Agent, SigningKey
-from mailbox.verbs.agents import finding, signing_keys
 from mailbox.words.key_proofs import KeyProof
 from mailbox.words.times import epoch_ms
 
@@ -56,7 +57,7 @@ class SigningKeysView(MailboxView):
         operation_id="list_signing_keys",
     )
     def get(self, request: Request, name: str) -> Response:
-        return _answer(finding.typed(self.caller, name))
+        return _answer(directory.typed(self.caller, name))
 
     @describe(
         summary="Set the signing key of an agent",
@@ -68,7 +69,7 @@ class SigningKeysView(MailboxView):
     )
     def post(self, request: Request, name: str) -> Response:
         proof = KeyProof.parse(self.body(SigningKeyBody).model_dump())
-        agent = finding.typed(self.caller, name)
+        agent = directory.typed(self.caller, name)
         signing_keys.set_signing_key(self.caller, agent, proof)
         return _answer(agent)
 
@@ -80,7 +81,7 @@ class SigningKeysView(MailboxView):
         operation_id="retire_signing_key",
     )
     def delete(self, request: Request, name: str) -> Response:
-        agent = finding.typed(self.caller, name)
+        agent = directory.typed(self.caller, name)
         signing_keys.retire_signing_key(self.caller, agent)
         return _answer(agent)
 

@@ -9,16 +9,16 @@ from django.conf import settings
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.limits import waits
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.covenant import answers, requests, wire
-from mailbox.gate import waits
 from mailbox.inspection import answers as whole
 from mailbox.inspection import lists, trees
 from mailbox.inspection import tasks as tasks_
 from mailbox.inspection.tasks import QueueEntry
-from mailbox.verbs.life import expiry, leasing, results, sending
+from mailbox.life import expiry, leasing, results, sending
 
 
 class MailboxView(DialectView):

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
+from mailbox.access.callers import Caller
 from mailbox.database.paging import Page
 from mailbox.dialects.base import actors
-from mailbox.gate import compacted
-from mailbox.gate.callers import Caller
 from mailbox.inspection.answers import Beside, Named
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
+from mailbox.journal import compacted_tasks
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.words import times
 from mailbox.words.times import epoch_ms
@@ -68,7 +68,7 @@ def work(row: Task) -> answers.WireWork:
 def queued(row: Task) -> dict[str, Any]:
     """Render the answer to a send. A repeat of a compacted task also gets the task's outcome: no drain will."""
     answer = {"kind": "a2a_task_queued", "task_id": row.uuid}
-    return {**answer, "outcome": row.outcome, "compacted": True} if compacted.is_compacted(row) else answer
+    return {**answer, "outcome": row.outcome, "compacted": True} if compacted_tasks.is_compacted(row) else answer
 
 
 def next_task(leased: lease_answers.WireLeased | None, *, spent: bool) -> dict[str, Any]:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
+from mailbox.access.agents import registration
 from mailbox.dialects.marianne import wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
-from mailbox.verbs.agents import registration
-from mailbox.verbs.upkeep.importing import Kept
+from mailbox.upkeep.imports import Kept
 from mailbox.words import json_text, names
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError
@@ -17,7 +17,7 @@ _ENDED = {A2ATaskStatus.COMPLETED: ResultStatus.OK, A2ATaskStatus.FAILED: Result
 
 
 def kept(owner: str, tasks: Sequence[A2ATask], *, agent_name: str) -> list[Kept]:
-    """Return the tasks of an export for `importing.import_tasks`; ``owner`` is the display of the inbox's agent.
+    """Return the tasks of an export for `imports.import_tasks`; ``owner`` is the display of the inbox's agent.
 
     Raises `InvalidRequestError`, which names each task of another inbox and each task without a UUID.
     """

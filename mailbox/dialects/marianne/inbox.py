@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from typing import Any, Self
 from uuid import UUID
 
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.dialects.marianne import exchange, wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
-from mailbox.gate.callers import Caller
 from mailbox.inspection import answers, inboxes
+from mailbox.life import expiry, leasing, results, sending
 from mailbox.models import Agent, Task
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import expiry, leasing, results, sending
-from mailbox.verbs.upkeep import importing
+from mailbox.upkeep import imports
 from mailbox.words import names, shapes
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
@@ -111,7 +111,7 @@ class A2AInbox:
         """Open the inbox of ``data``, and import the tasks that the hub does not know: all of them or none.
 
         Raises KeyError without ``job_id`` or ``agent_name``, pydantic's ValidationError for a malformed task, and the
-        errors of `importing.import_tasks`. Raises `InvalidRequestError` for ``data`` or ``tasks`` that are no mapping.
+        errors of `imports.import_tasks`. Raises `InvalidRequestError` for ``data`` or ``tasks`` that are no mapping.
         A task that the hub knows stays as it is.
         """
         shapes.require(Mapping, data=data)
@@ -121,7 +121,7 @@ class A2AInbox:
         tasks = [A2ATask.model_validate(raw) for raw in by_id.values()]
         _require_names(job_id, name)
         owner = registration.address_of(name)
-        importing.import_tasks(Caller.local(), owner, exchange.kept(owner, tasks, agent_name=name))
+        imports.import_tasks(Caller.local(), owner, exchange.kept(owner, tasks, agent_name=name))
         return cls(job_id, name)
 
     def _finish(

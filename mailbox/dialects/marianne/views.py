@@ -10,17 +10,17 @@ from django.http import HttpResponse
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.agents import directory
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requests, wire
 from mailbox.dialects.marianne.answers import Delegated
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
-from mailbox.gate import compacted
+from mailbox.journal import compacted_tasks
+from mailbox.life import leasing, results, sending
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding
-from mailbox.verbs.life import leasing, results, sending
-from mailbox.verbs.upkeep import importing
+from mailbox.upkeep import imports
 from mailbox.words import advice, names, times
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError, MailboxError
@@ -38,7 +38,7 @@ class InboxView(DialectView):
     error_status = {**STATUS, NotYourInboxError: HTTPStatus.FORBIDDEN}
 
     def owner(self, agent: str) -> Agent:
-        return finding.named(self.caller, agent)
+        return directory.named(self.caller, agent)
 
     def require_owner(self, agent: str) -> Agent:
         """Return the inbox's agent, which must be the caller. The check comes before any look at the task."""
@@ -96,7 +96,7 @@ class InboxTasksView(InboxView):
                 work_timeout=times.from_ms(body.work_timeout_ms),
             ),
         )
-        return _shown(inbox.render(sent), is_compacted=compacted.is_compacted(sent))
+        return _shown(inbox.render(sent), is_compacted=compacted_tasks.is_compacted(sent))
 
 
 class InboxTaskView(InboxView):
@@ -143,7 +143,7 @@ class CompleteView(InboxView):
     def _finished(self, agent: str, posted: ResultEnvelope) -> Response:
         owner = self.require_owner(agent)
         task = results.post_result(self.caller, posted, lease_first=True).task
-        if compacted.is_compacted(task):
+        if compacted_tasks.is_compacted(task):
             return _shown(inbox.render(task), is_compacted=True)
         return self.shown(owner, posted.task_id)
 
@@ -204,7 +204,7 @@ class ImportView(InboxView):
         owner = self.owner(agent)
         body = self.body(requests.ImportBody)
         kept = exchange.kept(owner.display, list(body.tasks.values()), agent_name=body.agent_name)
-        imported = importing.import_tasks(self.caller, owner.display, kept)
+        imported = imports.import_tasks(self.caller, owner.display, kept)
         counts = inbox.counts(self.caller, owner)
         return Response({"kind": "a2a_inbox_imported", **dataclasses.asdict(imported), **counts})
 

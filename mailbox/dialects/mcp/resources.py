@@ -13,8 +13,8 @@ from mailbox.dialects.mcp.errors import InvalidParamsError, UnknownResourceError
 from mailbox.dialects.mcp.waiting import McpCall
 from mailbox.inspection import artifacts, lists, tasks
 from mailbox.inspection.artifacts import Produced
+from mailbox.life import expiry
 from mailbox.models import Task
-from mailbox.verbs.life import expiry
 from mailbox.words import content
 from mailbox.words.errors import UnknownTaskError
 

@@ -8,8 +8,8 @@ from mailbox.database.bell import topics
 from mailbox.dialects.mcp import requests, wire
 from mailbox.dialects.mcp.waiting import McpCall, Waiting, awaited
 from mailbox.inspection import answers, lists, tasks
+from mailbox.life import conversation, expiry, sending
 from mailbox.models import Message, Task
-from mailbox.verbs.life import conversation, expiry, sending
 from mailbox.words.conversation import Words
 
 MESSAGES, EVENTS = 20, 50  # that one answer has at most

@@ -12,6 +12,7 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.limits import rates
 from mailbox.dialects.base import cors
 from mailbox.dialects.base.json_requests import encoded
 from mailbox.dialects.base.openapi import describe
@@ -30,7 +31,6 @@ from mailbox.dialects.mcp.messages import (
     MessageId,
 )
 from mailbox.dialects.mcp.waiting import McpCall, Waiting, WaitProgress, finished
-from mailbox.gate import rates
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
 
 MOST_IN_BATCH = 100

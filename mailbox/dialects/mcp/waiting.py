@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 
 from django.conf import settings
 
+from mailbox.access.callers import Caller
+from mailbox.access.limits import waits
 from mailbox.dialects.mcp.messages import McpMessage
-from mailbox.gate import waits
-from mailbox.gate.callers import Caller
 
 Found = TypeVar("Found")
 Returned = TypeVar("Returned")

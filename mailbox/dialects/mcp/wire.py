@@ -12,12 +12,12 @@ from uuid import UUID
 
 import orjson
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.base import actors
 from mailbox.dialects.mcp import uris
-from mailbox.gate import compacted
-from mailbox.gate.callers import Caller
 from mailbox.inspection.answers import Beside
 from mailbox.inspection.artifacts import Produced
+from mailbox.journal import compacted_tasks
 from mailbox.models import AuditEvent, Lease, Message, Result, Task
 from mailbox.words import json_text, times
 
@@ -38,7 +38,7 @@ def iso(moment: datetime) -> str:
 
 def sent(row: Task) -> Json:
     """Render a task that was sent. A repeat of a compacted task has its outcome alone: its result was deleted."""
-    gone = {"compacted": True} if compacted.is_compacted(row) else {}
+    gone = {"compacted": True} if compacted_tasks.is_compacted(row) else {}
     outcome = {"outcome": row.outcome} if row.outcome else {}
     return {"task_id": row.uuid, "state": row.state, **outcome, **gone, "resource": uris.of_task(row.uuid)}
 

@@ -8,8 +8,8 @@ from mailbox.database.bell import topics
 from mailbox.dialects.mcp import requests, wire
 from mailbox.dialects.mcp.waiting import McpCall, Waiting, awaited
 from mailbox.inspection import conversation, lists
+from mailbox.life import leasing, results, updates
 from mailbox.models import Lease
-from mailbox.verbs.life import leasing, results, updates
 
 Json = dict[str, Any]
 

@@ -7,13 +7,13 @@ from typing import Any
 
 from django.utils import timezone
 
+from mailbox.access.agents import peers
+from mailbox.access.callers import Caller
 from mailbox.database import paging, weight
 from mailbox.dialects.yeoman import discovery, requests, tasks, wire
 from mailbox.dialects.yeoman.requests import Envelope, SubmittedWork
 from mailbox.dialects.yeoman.tasks import Receipt
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import peers
-from mailbox.verbs.life import results
+from mailbox.life import results
 from mailbox.words import json_text
 from mailbox.words.errors import UnknownTaskError, WrongPartyError
 

@@ -10,7 +10,7 @@ from rest_framework.response import Response
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.yeoman import answers, requests, status, tasks
 from mailbox.dialects.yeoman.view import REPEATABLE, YeomanView
-from mailbox.verbs.life import expiry, sending
+from mailbox.life import expiry, sending
 from mailbox.words.errors import AlreadyResolvedError, UnknownTaskError
 
 TAG = "YEOMAN tasks"

@@ -12,14 +12,14 @@ from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
 from agentcards import default_recipient
+from mailbox.access.agents import directory
+from mailbox.access.callers import Caller
 from mailbox.dialects.yeoman import records, status
 from mailbox.dialects.yeoman.requests import SubmittedWork
-from mailbox.gate import compacted
-from mailbox.gate.callers import Caller
 from mailbox.inspection import lists, tasks
+from mailbox.journal import compacted_tasks
+from mailbox.life import expiry, sending
 from mailbox.models import Agent, Task
-from mailbox.verbs.agents import finding
-from mailbox.verbs.life import expiry, sending
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import TaskConflictError, UnknownAgentError, UnknownTaskError
 
@@ -40,7 +40,7 @@ class Receipt:
     @property
     def is_compacted(self) -> bool:
         """Whether the task has ended since and was compacted."""
-        return self.task is None or compacted.is_compacted(self.task)
+        return self.task is None or compacted_tasks.is_compacted(self.task)
 
 
 def draft(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:
@@ -150,7 +150,7 @@ def _task_id(caller: Caller, message_id: str) -> UUID:
 
 
 def _recipient(caller: Caller, to_peer: str) -> Agent:
-    recipient = finding.typed_or_none(caller, to_peer) or default_recipient.recipient_for()
+    recipient = directory.typed_or_none(caller, to_peer) or default_recipient.recipient_for()
     if recipient is None:
         raise UnknownAgentError("The task names no agent of this hub, and no agent has a default project.")
     return recipient

@@ -8,10 +8,10 @@ from django.utils import timezone
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.access.agents import peers
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.yeoman import answers, discovery, messages, requests, tasks, wire
 from mailbox.dialects.yeoman.view import REPEATABLE, PublicYeomanView, YeomanView
-from mailbox.verbs.agents import peers
 from mailbox.words import json_text
 from mailbox.words.errors import WrongPartyError
 

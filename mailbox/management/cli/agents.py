@@ -5,12 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from pathlib import Path
 
+from mailbox.access.agents import own_agent_setup, registration
+from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.dialects.covenant import admin_wire, wire
-from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, official, output, remote_agents, signing
-from mailbox.verbs.agents import own_agents, registration
 
 PAGE = 1000
 
@@ -96,7 +96,7 @@ def _resume(options: Namespace) -> str:
 
 
 def _reclaim(options: Namespace) -> str:
-    reclaimed = own_agents.reclaim(Caller.command_line(), options.name)
+    reclaimed = own_agent_setup.reclaim(Caller.command_line(), options.name)
     if options.json:
         return output.as_json({"kind": "a2a_agent_reclaimed", "agent": wire.agent_id(reclaimed)})
     return f"reclaimed {reclaimed}: its keys, public routes and grants are revoked, and its public key is new"

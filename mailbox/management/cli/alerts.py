@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from django.core.management.base import CommandError
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.management.cli import arguments, output
 
 
@@ -24,7 +24,7 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _test(options: Namespace) -> str:
-    from mailbox.verbs.upkeep import alerts
+    from mailbox.upkeep import alerts
 
     if not alerts.channels():
         raise CommandError("No channel is set: set A2A_ALERT_URL, or A2A_ALERT_MAIL and EMAIL_URL.")

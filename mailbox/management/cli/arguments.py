@@ -10,9 +10,9 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
-from mailbox.gate.callers import Caller
+from mailbox.access.agents import directory
+from mailbox.access.callers import Caller
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding
 from mailbox.words import json_text, redaction
 from mailbox.words.errors import InvalidJsonError
 from mailbox.words.times import LONGEST_WAIT_MS
@@ -57,7 +57,7 @@ def add_receiving(parser: ArgumentParser) -> None:
 
 def agent(name: str) -> Agent:
     """Return the registered agent of this public key, display or local part; raise `UnknownAgentError`."""
-    return finding.typed(Caller.command_line(), name)
+    return directory.typed(Caller.command_line(), name)
 
 
 def uuid(name: str) -> Callable[[str], UUID]:

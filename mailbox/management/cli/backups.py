@@ -6,11 +6,11 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
+from mailbox.access.callers import Caller
 from mailbox.database.backups import archive
-from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.upkeep import backups, restoring
-from mailbox.verbs.upkeep.restoring import Restored
+from mailbox.upkeep import backups, restoring
+from mailbox.upkeep.restoring import Restored
 
 
 def add_commands(commands: arguments.Commands) -> None:

@@ -7,13 +7,13 @@ from argparse import ArgumentParser, Namespace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import conversation_wire as wire
-from mailbox.gate.callers import Caller
 from mailbox.inspection import conversation, lookup
+from mailbox.life import expiry
+from mailbox.life.conversation import say
 from mailbox.management.cli import arguments, output
 from mailbox.models import Message
-from mailbox.verbs.life import expiry
-from mailbox.verbs.life.conversation import say
 from mailbox.words.conversation import Words
 from mailbox.words.times import LONGEST_WAIT_MS
 

@@ -7,10 +7,10 @@ from argparse import Namespace
 from django.core.management import CommandError
 
 from agentcards import erasing as cards
+from mailbox.access.callers import Caller
 from mailbox.database import old_bytes
-from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.upkeep import erasing
+from mailbox.upkeep import erasure
 
 HELD = "A long read keeps the old bytes in SQLite's write-ahead log. Run the command again when it has ended."
 
@@ -32,10 +32,10 @@ def add_commands(commands: arguments.Commands) -> None:
 def _erase(options: Namespace) -> str:
     caller = Caller.command_line()
     if options.task is not None:
-        erased = dict(erasing.erase_task(caller, options.task, reason=options.reason))
+        erased = dict(erasure.erase_task(caller, options.task, reason=options.reason))
     else:
         agent = arguments.agent(options.agent)
-        erased = dict(erasing.erase_agent(caller, agent, reason=options.reason))
+        erased = dict(erasure.erase_agent(caller, agent, reason=options.reason))
         erased |= cards.erase_cards(caller, agent, reason=options.reason)
     if not old_bytes.forget():
         raise CommandError(f"The payload is blank. {HELD}")

@@ -6,13 +6,13 @@ from argparse import Namespace
 
 from django.utils import timezone
 
+from mailbox.access.agents import grants
+from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.dialects.covenant import admin_wire
-from mailbox.gate.callers import Caller
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output
 from mailbox.models import CapabilityGrant
-from mailbox.verbs.agents import grants
 
 PAGE = 1000
 

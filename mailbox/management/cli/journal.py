@@ -12,9 +12,9 @@ from django.core.management import CommandError
 
 from mailbox.database.backups import files
 from mailbox.dialects.covenant import audit_wire
-from mailbox.gate import journal_file, verification
-from mailbox.gate.verification import Verification
 from mailbox.management.cli import arguments, output
+from mailbox.upkeep import journal_export, verification
+from mailbox.upkeep.verification import Verification
 from mailbox.words.errors import MailboxError
 
 
@@ -66,7 +66,7 @@ def _verify(options: Namespace) -> str:
         raise CommandError("--key goes with --file alone", returncode=2)
     try:
         found = (
-            journal_file.verify(options.file, key=options.key, head=options.head)
+            journal_export.verify(options.file, key=options.key, head=options.head)
             if options.file
             else verification.verify(first=options.first, last=options.last, head=options.head)
         )
@@ -96,7 +96,7 @@ def _sentence(found: Verification) -> str:
 def _export(options: Namespace) -> str:
     try:
         with files.appearing(options.file) as stream:
-            made = journal_file.write(stream)
+            made = journal_export.write(stream)
     except OSError as error:
         raise MailboxError(f"cannot write {options.file}: {error.strerror}") from error
     if options.json:

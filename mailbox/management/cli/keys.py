@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import FileType, Namespace
 from datetime import timedelta
 
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import certificates, key_rotation, keys
+from mailbox.access.credentials.keys import NewKey
 from mailbox.dialects.covenant import admin_wire
-from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.agents import certificates, key_rotation, keys
-from mailbox.verbs.agents.keys import NewKey
 
 LEAST, USUAL, MOST = (
     span // timedelta(milliseconds=1)

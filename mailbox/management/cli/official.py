@@ -6,10 +6,10 @@ import json
 from argparse import Namespace
 
 from agentcards import card_signing, official_agents, official_card
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import wire
-from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.agents import openness
 
 
 def add_commands(verbs: arguments.Commands) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.people import second_factor
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.people import second_factor
 
 
 def add_commands(commands: arguments.Commands) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from agentcards import profiles
 from agentcards.models import AgentProfile
+from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import agent_wire
-from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.words import json_text
 

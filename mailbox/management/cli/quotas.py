@@ -7,11 +7,11 @@ from argparse import Namespace
 from django.core.management.base import CommandError
 
 from agentcards import registry
-from mailbox.gate.callers import Caller
-from mailbox.inspection import quotas as inspection
-from mailbox.inspection.quotas import NAMED, Usage
+from mailbox.access.callers import Caller
+from mailbox.access.limits import quota_changes
+from mailbox.access.limits import quota_usage as inspection
+from mailbox.access.limits.quota_usage import NAMED, Usage
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.agents import quotas
 
 DEFAULT = "default"
 WRONG_USAGE = 2
@@ -54,7 +54,7 @@ def _set(options: Namespace) -> str:
     if not wanted:
         raise CommandError("give at least one quota, such as --queued 500", returncode=WRONG_USAGE)
     own = {name: None if limit == DEFAULT else limit for name, limit in wanted.items()}
-    quotas.set_quotas(Caller.command_line(), agent, own, recipient=recipient)
+    quota_changes.set_quotas(Caller.command_line(), agent, own, recipient=recipient)
     return _show(options)
 
 

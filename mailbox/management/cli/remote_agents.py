@@ -11,9 +11,9 @@ from django.core.management.base import CommandError
 from a2a_hub_client.credentials import KeyFile
 from agentcards import profiles
 from agentcards.models.validation import LONGEST_NAME, LONGEST_TEXT
-from mailbox.gate.callers import Caller
+from mailbox.access.agents.registration import Registration
+from mailbox.access.callers import Caller
 from mailbox.management.cli.arguments import WRONG_USAGE
-from mailbox.verbs.agents.registration import Registration
 from mailbox.words.key_proofs import KeyProof
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import repair_wire
-from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 
 
 def add_commands(commands: arguments.Commands) -> None:

@@ -6,11 +6,11 @@ from argparse import Namespace
 from datetime import timedelta
 from typing import Any
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import wire
-from mailbox.gate.callers import Caller
 from mailbox.inspection import answers, lists, lookup
+from mailbox.life import results
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.life import results
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
 

@@ -6,13 +6,13 @@ from argparse import Namespace
 
 from django.conf import settings
 
+from mailbox.access import credential_lists
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import public_routes
 from mailbox.database import paging
 from mailbox.dialects.covenant import access_wire
-from mailbox.gate.callers import Caller
-from mailbox.inspection import access
 from mailbox.management.cli import arguments, output
 from mailbox.models import PublicRoute
-from mailbox.verbs.agents import public_routes
 
 PAGE = 1000
 
@@ -57,7 +57,7 @@ def _add(options: Namespace) -> str:
 
 def _list(options: Namespace) -> str:
     caller = Caller.command_line()
-    found = paging.every(lambda cursor: access.public_routes(caller, limit=PAGE, cursor=cursor))
+    found = paging.every(lambda cursor: credential_lists.public_routes(caller, limit=PAGE, cursor=cursor))
     if options.json:
         return output.as_json({"kind": "a2a_routes", "routes": [access_wire.route(route) for route in found]})
     return output.lines(output.columns([_row(route) for route in found]), none="(no routes)")

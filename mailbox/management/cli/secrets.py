@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.management.cli import arguments, output
 
 

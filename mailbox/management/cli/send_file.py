@@ -13,12 +13,12 @@ from typing import BinaryIO
 
 from django.core.management.base import CommandError
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import batches
 from mailbox.management.cli import arguments, output
 from mailbox.management.cli.progress import Progress
 from mailbox.management.cli.task_file import Line, TaskFile
 from mailbox.models import Task
-from mailbox.verbs.life import batches
 from mailbox.words import advice
 from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import MailboxError, QuotaExceededError

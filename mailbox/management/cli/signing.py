@@ -13,10 +13,11 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from django.conf import settings
 from django.core.management.base import CommandError
 
-from mailbox.gate.callers import Caller
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import signing_keys
 from mailbox.management.cli import arguments
 from mailbox.management.cli.arguments import WRONG_USAGE
-from mailbox.verbs.agents import registration, signing_keys
 from mailbox.words import ed25519
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.key_proofs import KeyProof

@@ -6,10 +6,10 @@ import sys
 from argparse import Namespace
 from typing import Any
 
+from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.dialects.covenant import wire
-from mailbox.gate.callers import Caller
 from mailbox.inspection import answers, lists
 from mailbox.inspection.lists import QueueFilter
 from mailbox.management.cli import arguments, output

@@ -12,11 +12,11 @@ from uuid import UUID, uuid5
 
 from django.conf import settings
 
+from mailbox.access.agents import directory
+from mailbox.access.callers import Caller
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.covenant.requests import TaskBody
-from mailbox.gate.callers import Caller
 from mailbox.models import Agent
-from mailbox.verbs.agents import finding
 from mailbox.words import json_text
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError
@@ -129,7 +129,7 @@ class _Occurrences:
 def _in_full(recipient: AgentRef) -> AgentRef:
     """Return the whole name of the recipient, so that many of its tasks are sent at once; an unknown name as it is."""
     try:
-        agent = finding.identified(Caller.command_line(), recipient)
+        agent = directory.identified(Caller.command_line(), recipient)
     except MailboxError:
         return recipient
     return AgentRef(agent.display, agent.pubkey)

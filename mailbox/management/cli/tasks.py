@@ -8,11 +8,11 @@ from datetime import timedelta
 
 from django.core.management.base import CommandError
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import conversation_wire, wire
-from mailbox.gate.callers import Caller
 from mailbox.inspection import conversation
+from mailbox.life import leasing, sending
 from mailbox.management.cli import arguments, output
-from mailbox.verbs.life import leasing, sending
 from mailbox.words import times
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 

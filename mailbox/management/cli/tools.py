@@ -9,7 +9,7 @@ from typing import Any
 
 from agentcards.models import Tool
 from agentcards.tools import import_tools, registered
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.words import json_text
 from mailbox.words.errors import InvalidJsonError

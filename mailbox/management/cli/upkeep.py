@@ -6,14 +6,14 @@ from argparse import Namespace
 from collections.abc import Iterator
 from datetime import timedelta
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import repair_wire
-from mailbox.gate.callers import Caller
 from mailbox.management.cli import arguments, output
 from mailbox.models import Lease
-from mailbox.verbs.repairs import retry
-from mailbox.verbs.repairs.retry import BOUNDS, RetryPolicy, RetryReport
-from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.repairs import retry
+from mailbox.repairs.retry import BOUNDS, RetryPolicy, RetryReport
+from mailbox.upkeep import compaction
+from mailbox.upkeep.compaction import Retention
 
 
 def add_commands(commands: arguments.Commands) -> None:

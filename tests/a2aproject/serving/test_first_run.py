@@ -7,8 +7,8 @@ import pytest
 
 from a2aproject.serving import first_run
 from a2aproject.serving.first_run import Credentials
+from mailbox.access.agents.registration import Registration
 from mailbox.models import Agent
-from mailbox.verbs.agents.registration import Registration
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db

@@ -14,7 +14,7 @@ from django.templatetags.static import static
 from django.test import Client
 
 from a2aproject.settings.static_files import COLLECTED, static_files
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.support import factories
 
 GZIP = {"Accept-Encoding": "gzip"}

@@ -7,7 +7,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.urls import path
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.support import factories
 
 

@@ -13,8 +13,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from a2aproject.web import counters
 from mailbox.database import waiting
-from mailbox.inspection import gauges
-from mailbox.verbs.upkeep import rollups
+from mailbox.inspection.health import gauges
+from mailbox.upkeep import rollups
 from tests.support import factories
 from tests.support.api import Api
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
 from a2aproject.web.proxies import ProxyMiddleware
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import AuditEvent
 from mailbox.words.kinds import Kind
 from tests.support import factories

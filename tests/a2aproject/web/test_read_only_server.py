@@ -10,9 +10,9 @@ from django.db import OperationalError, connection
 from django.test import Client
 from psycopg.errors import ReadOnlySqlTransaction
 
+from mailbox.access.callers import Role
+from mailbox.access.credentials import public_routes
 from mailbox.database.postgresql import base
-from mailbox.gate.callers import Role
-from mailbox.verbs.agents import public_routes
 from tests.support import factories, yeoman
 
 pytestmark = [

@@ -7,7 +7,7 @@ import json
 import pytest
 from django.test import Client
 
-from mailbox.verbs.agents import public_routes
+from mailbox.access.credentials import public_routes
 from mailbox.words import tokens
 from tests.support import factories, yeoman
 

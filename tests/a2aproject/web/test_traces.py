@@ -17,9 +17,10 @@ from opentelemetry.trace import StatusCode
 from a2aproject.web import observation
 from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
-from mailbox.gate.callers import Caller
-from mailbox.inspection import roots
-from mailbox.verbs.agents import openness, public_routes
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import public_routes
+from mailbox.inspection import tree_roots
 from tests.authorisation import routes
 from tests.support import factories
 from tests.support.a2a import OfficialClient
@@ -232,12 +233,12 @@ def test_the_root_is_found_through_any_parents(alice, bob):
     own = uuid4()
     factories.sent_task(alice, bob, id=own, parent=own)
 
-    assert roots.of([child]) == roots.of([top, child]) == [top]
-    assert roots.of([orphan]) == [absent]
-    assert roots.of([own]) == [own]
-    assert roots.of([child, orphan]) == sorted([top, absent])
-    assert roots.of([]) == []
-    assert roots.of([uuid4()]) == []
+    assert tree_roots.of([child]) == tree_roots.of([top, child]) == [top]
+    assert tree_roots.of([orphan]) == [absent]
+    assert tree_roots.of([own]) == [own]
+    assert tree_roots.of([child, orphan]) == sorted([top, absent])
+    assert tree_roots.of([]) == []
+    assert tree_roots.of([uuid4()]) == []
 
 
 def test_only_a_hub_with_traces_asks_for_the_tree(alice, bob, spans, monkeypatch):

@@ -11,10 +11,10 @@ from agentcards import profiles, remote_calls
 from agentcards.carriages import official_talk
 from agentcards.models import RemoteCall, RemoteConversation
 from agentcards.official_client.client import ReachedAgent
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import Lease
 from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError
-from mailbox.verbs.repairs import repair
+from mailbox.repairs import repair
 from tests.support import factories
 from tests.support.official_rounds import (
     cancel_all,

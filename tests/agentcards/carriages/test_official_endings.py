@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.inspection import lives
+from mailbox.inspection import task_events
+from mailbox.life import conversation
 from mailbox.models import Artifact, Message
-from mailbox.verbs.life import conversation
 from mailbox.words.a2a import v1_0
 from tests.support import factories
 from tests.support.official_agents import BINDINGS, OLDER, SCRIPTS
@@ -52,7 +52,7 @@ def answers(offie, monkeypatch, parts, **details):
 def seen(task):
     """Return the task's final status message as its sender sees it, without the ids of the hub's task."""
     task.refresh_from_db()
-    shown = v1_0.task(lives.view_of(task))["status"]
+    shown = v1_0.task(task_events.view_of(task))["status"]
     return {name: value for name, value in shown["message"].items() if name not in ("taskId", "contextId")}
 
 
@@ -80,7 +80,7 @@ def test_a_direct_message_comes_back_unchanged(offie, olive, alice, monkeypatch,
     assert seen(task) == message
     assert task.is_direct
     assert [block["type"] for block in result_of(task).blocks] == ["text", "resource", "resource_link", "json"]
-    direct = v1_0.direct_message(task.context_id, lives.view_of(task).status)
+    direct = v1_0.direct_message(task.context_id, task_events.view_of(task).status)
     assert direct.items() >= message.items()
 
 
@@ -184,7 +184,7 @@ def test_a_cached_direct_message_stays_direct_with_its_details(offie, olive, ali
     submit_all()
 
     assert {**seen(second), "messageId": "m-9"} == seen(first) == message
-    assert [lives.view_of(task).status.is_direct for task in (first, second)] == [True, True]
+    assert [task_events.view_of(task).status.is_direct for task in (first, second)] == [True, True]
 
 
 def test_the_texts_of_a_cancelled_task_are_told_once(offie, olive, alice, now, monkeypatch):

@@ -6,11 +6,11 @@ import pytest
 
 from agentcards import remote_calls
 from agentcards.models import RemoteCall, RemoteConversation
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import conversation, results, sending
 from mailbox.models import Task
-from mailbox.verbs.life import conversation, results, sending
-from mailbox.verbs.upkeep import compaction
-from mailbox.verbs.upkeep.compaction import Retention
+from mailbox.upkeep import compaction
+from mailbox.upkeep.compaction import Retention
 from tests.support import factories
 from tests.support.official_agents import BINDINGS, REST
 from tests.support.official_rounds import (

@@ -10,7 +10,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from a2a_hub_client import Answer, Hub, KeyFile
 from a2a_hub_client.refusals import BadSignatureError, UnauthenticatedError, UnknownRouteError
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import ApiKey, Lease, Result, SpentNonce
 from mailbox.words import ed25519
 from tests.support import factories

@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.admin.bounded import span_of
 from mailbox.models import AuditEvent
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 from mailbox.words.kinds import Kind
 from tests.dashboard.admin.test_admin import READ_ONLY, staff_client
 

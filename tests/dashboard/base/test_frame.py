@@ -11,11 +11,11 @@ from django.urls import reverse
 
 from dashboard.templatetags.ops import short
 from dashboard.views import guide
-from mailbox.gate.callers import Caller, Role
-from mailbox.inspection import search
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller, Role
+from mailbox.inspection.search import queries
+from mailbox.life import results
 from mailbox.models import Lease, PushDelivery, Task
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import results
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories
 from tests.support.markup import squeezed
@@ -126,9 +126,9 @@ def test_keys_and_conversations_lead_to_what_has_them(vic, alice, bob):
     assert found_by(vic, "inv-7") == [("Task", str(lease.task.uuid)), ("Cached result", "inv-7")]
 
 
-@pytest.mark.parametrize("language", [name for name in search.__all__ if name.endswith("_KEYS")])
+@pytest.mark.parametrize("language", [name for name in queries.__all__ if name.endswith("_KEYS")])
 def test_the_help_page_explains_every_search_key(language):
-    assert set(getattr(guide, language)) == set(getattr(search, language))
+    assert set(getattr(guide, language)) == set(getattr(queries, language))
 
 
 def test_the_example_queries_of_the_help_page_are_valid(vic):

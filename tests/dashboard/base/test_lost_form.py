@@ -6,7 +6,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import RepairPlan, ReplayEntry
 from tests.dashboard.views.test_idempotency import cached
 from tests.support import bulk, factories

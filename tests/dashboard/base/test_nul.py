@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from dashboard import urls
 from dashboard.views import guide
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.dashboard.admin.test_admin import staff_client
 from tests.dashboard.base.test_queries import REPAIRS
 from tests.support import factories

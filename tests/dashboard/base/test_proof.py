@@ -9,8 +9,8 @@ import time_machine
 from django.contrib.auth.models import Group, User
 from django.test import Client
 
+from mailbox.access.people import second_factor
 from mailbox.models import ApiKey, CapabilityGrant
-from mailbox.verbs.people import second_factor
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories

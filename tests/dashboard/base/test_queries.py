@@ -7,11 +7,11 @@ from django.urls import reverse
 from django.utils.html import escape
 
 from dashboard.views import guide
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
 from mailbox.background import jobs
-from mailbox.gate.callers import Caller
 from mailbox.models import ApiKey
-from mailbox.verbs.agents import registration
-from mailbox.verbs.repairs import retry
+from mailbox.repairs import retry
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.views.test_leases import aged
 from tests.dashboard.views.test_scheduler import stale

@@ -10,7 +10,7 @@ from django.db import OperationalError, connection
 from django.test import Client
 
 from dashboard.base import sessions
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories

@@ -8,11 +8,11 @@ import pytest
 from django.urls import reverse
 
 from dashboard import urls
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.life import leasing, results
 from mailbox.models import AuditEvent, Failure, PushDelivery, ReplayEntry
-from mailbox.verbs.life import leasing, results
-from mailbox.verbs.repairs import auto_retry, repair
-from mailbox.verbs.upkeep import filing
+from mailbox.repairs import auto_retry, repair
+from mailbox.upkeep import failure_filing
 from mailbox.words import advice
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
@@ -41,7 +41,7 @@ def row_pages(alice, bob, olga):
     )
     results.post_result(bob, factories.result_envelope(kept.task, lease_id=kept.lease_id))
     factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message=ODD, content=[])
-    filing.file_failures()
+    failure_filing.file_failures()
     lease = stale(alice, bob, intent_text=ODD)
     plan = planned(olga, leased(alice, bob, safe=1, unsafe=1))
     auto_retry.run_once(olga, reason="to see what it does", worded=advice.to_person)
@@ -67,7 +67,7 @@ def row_pages(alice, bob, olga):
         reverse("ops:requeue", args=[lease.lease_id]),
         reverse("ops:force-error", args=[lease.lease_id]),
         reverse("ops:requeue", args=[ended.lease_id]),  # the conflict panel
-        reverse("ops:requeue", args=[uuid.UUID(int=7)]),  # gone
+        reverse("ops:requeue", args=[uuid.UUID(int=7)]),
         f"{reverse('ops:tree', args=[lease.task.uuid])}?focus={lease.task.uuid}",
         *(reverse("ops:plan", args=[number]) for number in (plan.pk, plan.pk + 1)),
         *(reverse("ops:scan", args=[scan.pk]) for scan in factories.journal(Kind.AUTO_RETRY_SCAN)),

@@ -7,7 +7,7 @@ from django.apps import apps
 from django.contrib.auth.models import User
 from django.urls import reverse
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.dashboard.admin.test_admin import READ_ONLY
 from tests.support import factories
 from tests.support.axe import NARROW, Examiner

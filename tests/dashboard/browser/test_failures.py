@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mailbox.models import Task
-from mailbox.verbs.upkeep import filing
+from mailbox.upkeep import failure_filing
 from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.one_database]
 @pytest.mark.smoke
 def test_a_group_of_failures_is_sent_again(browse):
     hub.on_fire()
-    filing.file_failures()
+    failure_filing.file_failures()
     page = browse("ana")
     page.goto("/ops/failures/?range=1h")
 

@@ -7,8 +7,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from mailbox.life import leasing
 from mailbox.models import ApiKey
-from mailbox.verbs.life import leasing
 from tests.support import factories
 from tests.support.browser import stale
 

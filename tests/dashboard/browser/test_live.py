@@ -7,7 +7,7 @@ import re
 import pytest
 from django.utils import timezone
 
-from mailbox.verbs.life import leasing, results
+from mailbox.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, talking
 from tests.support.browser import stale

@@ -7,8 +7,8 @@ from datetime import timedelta
 
 import pytest
 
+from mailbox.life import leasing, results
 from mailbox.models import Lease
-from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of
 from tests.support import factories, talking

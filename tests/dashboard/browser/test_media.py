@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.verbs.life import updates
+from mailbox.life import updates
 from mailbox.words.conversation import Update
 from tests.dashboard.conftest import path_of
 from tests.support import media, talking

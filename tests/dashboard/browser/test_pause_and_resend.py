@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import Agent, PushDelivery
 from mailbox.words.kinds import Kind
 from tests.dashboard.views.test_deliveries import given_up, pending_callback

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
 from dashboard.base import sessions
-from mailbox.gate.callers import Role
-from mailbox.verbs.people import second_factor
+from mailbox.access.callers import Role
+from mailbox.access.people import second_factor
 from tests.support import factories
 from tests.support.axe import violations
 from tests.support.codes import code_of

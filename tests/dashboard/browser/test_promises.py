@@ -8,8 +8,8 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
+from mailbox.life import leasing, results
 from mailbox.models import AuditEvent, Lease, RepairPlan
-from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.browser import stale

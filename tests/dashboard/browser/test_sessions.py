@@ -6,8 +6,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 
-from mailbox.gate.callers import Role
-from mailbox.verbs.life import leasing
+from mailbox.access.callers import Role
+from mailbox.life import leasing
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.axe import violations

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.life import leasing, results
 from mailbox.models import Lease, Task
-from mailbox.verbs.life import leasing, results
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, talking
 from tools.screenshots import hub

@@ -8,12 +8,12 @@ from django.utils import timezone
 
 from dashboard.figures import thresholds
 from dashboard.views import overview
-from mailbox.gate import audit
-from mailbox.gate.callers import Caller, Role
-from mailbox.inspection import backlogs
+from mailbox.access import audit
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller, Role
+from mailbox.inspection.statistics import backlogs
 from mailbox.models import ApiKey, AuditEvent, RollUp, rollup
-from mailbox.verbs.agents import registration
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 from mailbox.words.kinds import Entry, Kind
 from tests.dashboard.views.test_leases import aged
 from tests.support import factories

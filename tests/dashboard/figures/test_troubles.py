@@ -8,10 +8,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.inspection import health
-from mailbox.inspection.health_check import HealthStatus
+from mailbox.inspection.health import report
+from mailbox.inspection.health.checks import HealthStatus
 from mailbox.models import PushDelivery, Task
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.figures.test_decisions import called, decisions
 from tests.support import factories
@@ -28,7 +28,7 @@ def clock():
 
 
 def check(name):
-    (found,) = [one for one in health.look(timezone.now()).checks if one.name == name]
+    (found,) = [one for one in report.look(timezone.now()).checks if one.name == name]
     return found.word, found.saw
 
 

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from django.contrib.auth.models import User
 
-from mailbox.gate.callers import Role
-from mailbox.verbs.people import sign_ins
+from mailbox.access.callers import Role
+from mailbox.access.people import sign_ins
 from tests.dashboard.oidc import urls
 from tests.dashboard.oidc.provider import CLIENT, SECRET, running
 from tests.support import factories

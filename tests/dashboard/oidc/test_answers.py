@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard.oidc import provider as calls
-from mailbox.gate.callers import Role
-from mailbox.gate.credentials import role_of
-from mailbox.verbs.people import provided
+from mailbox.access.callers import Role
+from mailbox.access.credentials.authentication import role_of
+from mailbox.access.people import provisioning
 from tests.dashboard.oidc.provider import CLIENT, FOREIGN_KEY, KEY, KID
 from tests.dashboard.oidc.walk import FAILED, REFUSAL, REFUSED, is_signed_in, rows, sign_in
 
@@ -162,14 +162,14 @@ def test_claims_about_a_person_may_be_a_token(provider, ana, client):
 
 def test_two_first_sign_ins_at_once_add_one_person(provider, client, settings, monkeypatch):
     settings.OIDC_CREATE_USER, settings.A2A_OIDC_ROLES = True, {"ops": "operator"}
-    add, other = provided.add, Client()
+    add, other = provisioning.add, Client()
 
     def second(*args):
-        monkeypatch.setattr(provided, "add", add)
+        monkeypatch.setattr(provisioning, "add", add)
         sign_in(provider, other)
         return add(*args)
 
-    monkeypatch.setattr(provided, "add", second)
+    monkeypatch.setattr(provisioning, "add", second)
     answer = sign_in(provider, client)
 
     assert answer["Location"] == "/ops/"

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard.views import second_step
-from mailbox.gate.callers import Role
-from mailbox.gate.credentials import role_of
+from mailbox.access.callers import Role
+from mailbox.access.credentials.authentication import role_of
 from mailbox.models import AuditEvent
 from tests.dashboard.oidc.walk import BACK, FAILED, REFUSAL, REFUSED, SIGN_IN, START, is_signed_in, rows, sign_in
 

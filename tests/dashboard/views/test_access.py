@@ -7,9 +7,9 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from mailbox.gate.callers import Role
+from mailbox.access.agents import grants
+from mailbox.access.callers import Role
 from mailbox.models import ApiKey
-from mailbox.verbs.agents import grants
 from tests.support import factories
 from tests.support.markup import squeezed
 

@@ -9,11 +9,11 @@ from django.utils import timezone
 
 from agentcards import profiles
 from agentcards.models import RemoteCall, RemoteOutage
-from mailbox.gate.callers import Caller
-from mailbox.inspection import agent_order, dealings, troubles
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
+from mailbox.inspection.statistics import agent_order, dealings, troubles
 from mailbox.models import ApiKey, Lease
-from mailbox.verbs.agents import registration
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 from tests.support.markup import squeezed

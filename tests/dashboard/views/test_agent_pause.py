@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.access.agents import registration
 from mailbox.models import Agent
-from mailbox.verbs.agents import registration
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories

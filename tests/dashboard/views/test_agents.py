@@ -8,10 +8,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.gate import credentials
+from mailbox.access.agents import peers
+from mailbox.access.credentials import authentication, key_rotation
 from mailbox.models import ApiKey, AuditEvent, PairStock, Peer, SenderStock, SigningKey
-from mailbox.verbs.agents import key_rotation, peers
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 from mailbox.words import tokens
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
@@ -56,7 +56,7 @@ def test_the_list_of_agents_shows_the_same_numbers(ana, alice, bob):
 
 
 def test_a_backlog_is_counted_only_up_to_a_limit(ana, alice, bob, monkeypatch):
-    monkeypatch.setattr("mailbox.inspection.backlogs.COUNTED_TO", 2)
+    monkeypatch.setattr("mailbox.inspection.statistics.backlogs.COUNTED_TO", 2)
     monkeypatch.setattr("dashboard.templatetags.ops.COUNTED_TO", 2)
     for _ in range(5):
         factories.sent_task(alice, bob)
@@ -192,7 +192,7 @@ def test_a_page_shows_how_much_of_each_quota_its_agent_uses(ana, alice, bob, set
 
 def test_the_page_of_an_agent_marks_a_key_that_was_replaced(vic, alice):
     old = factories.key_of(alice)
-    key_rotation.rotate_key(credentials.authenticate(old, source=AuditEvent.Source.API))
+    key_rotation.rotate_key(authentication.authenticate(old, source=AuditEvent.Source.API))
 
     text = vic.get("/ops/agents/alice@local/").text
 

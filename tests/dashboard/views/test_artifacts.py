@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dashboard.wording import conversation
-from mailbox.verbs.life import results, updates
+from mailbox.life import results, updates
 from mailbox.words import content
 from mailbox.words.conversation import Update
 from tests.dashboard.conftest import path_of

@@ -12,10 +12,10 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from dashboard.figures import audit_facets
-from mailbox.gate.callers import Role
+from mailbox.access.agents import registration
+from mailbox.access.callers import Role
 from mailbox.models import AuditEvent
-from mailbox.verbs.agents import registration
-from mailbox.verbs.repairs import repair
+from mailbox.repairs import repair
 from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError
 from tests.support import factories
 from tests.support.markup import squeezed

@@ -9,8 +9,8 @@ import pytest
 from mailbox import Mailbox
 from mailbox.dialects.corvid import handler
 from mailbox.dialects.yeoman import tasks as yeoman
+from mailbox.life import results
 from mailbox.models import PushDelivery, Task
-from mailbox.verbs.life import results
 from tests.dashboard.conftest import path_of
 from tests.support import factories, talking
 from tests.support.api import Api

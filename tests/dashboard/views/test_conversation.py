@@ -7,8 +7,8 @@ import re
 import pytest
 
 from dashboard.wording import conversation
+from mailbox.life import leasing, results
 from mailbox.models import Task
-from mailbox.verbs.life import leasing, results
 from mailbox.words.conversation import Details
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of, path_of

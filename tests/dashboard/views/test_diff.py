@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from dashboard.wording import diff
+from mailbox.life import leasing, results
 from mailbox.models import AuditEvent, Task
-from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import path_of
 from tests.support import factories, talking

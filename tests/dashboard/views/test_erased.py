@@ -7,10 +7,10 @@ from django.apps import apps
 
 from agentcards import erasing as cards
 from agentcards import profiles
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
+from mailbox.life import leasing, sending, updates
 from mailbox.models import AuditEvent
-from mailbox.verbs.life import leasing, sending, updates
-from mailbox.verbs.upkeep import erasing
+from mailbox.upkeep import erasure
 from mailbox.words.conversation import Update
 from tests.support import factories
 from tests.support.api import Api
@@ -30,7 +30,7 @@ def erased(alice, bob):
     leasing.lease_tasks(bob)
     updates.post_updates(bob, task.uuid, [Update(message=[{"type": "text", "text": SECRET}], progress=0.5, note="x")])
     sending.cancel(alice, task.uuid, reason=SECRET)
-    erasing.erase_agent(CLI, alice.agent, reason="asked for")
+    erasure.erase_agent(CLI, alice.agent, reason="asked for")
     cards.erase_cards(CLI, alice.agent, reason="asked for")
     return task
 

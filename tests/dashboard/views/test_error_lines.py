@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from mailbox.life import sending
 from mailbox.models import Task
 from mailbox.models.result import ERROR_READ
-from mailbox.verbs.life import sending
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 from tests.support.markup import squeezed

@@ -9,10 +9,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.inspection import failures
+from mailbox.inspection.statistics import failures
+from mailbox.life import sending
 from mailbox.models import Failure, RepairPlan, Task
-from mailbox.verbs.life import sending
-from mailbox.verbs.upkeep import filing
+from mailbox.upkeep import failure_filing
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 from tests.support.markup import squeezed
@@ -46,7 +46,7 @@ def test_failures_are_grouped_by_agent_and_message(vic, alice, bob, carol, is_fi
     factories.resolved_task(alice, bob)
     sending.cancel(alice, factories.sent_task(alice, carol).uuid)
     if is_filed:
-        filing.file_failures()
+        failure_filing.file_failures()
 
     assert sorted(shown(vic)) == [
         ("bob@local", "error", 1),
@@ -59,7 +59,7 @@ def test_failures_are_grouped_by_agent_and_message(vic, alice, bob, carol, is_fi
 
 def test_filed_and_fresh_failures_are_counted_together(vic, alice, bob):
     first = failed(alice, bob, "timeout after 30 s", ago=HOUR)
-    filing.file_failures()
+    failure_filing.file_failures()
     last = failed(alice, bob, "timeout after 31 s")
 
     page = vic.get("/ops/failures/")
@@ -76,7 +76,7 @@ def test_filed_and_fresh_failures_are_counted_together(vic, alice, bob):
 def test_a_range_counts_only_its_own_failures(vic, alice, bob):
     for hours in (0.5, 5, 30, 24 * 8):
         failed(alice, bob, "no", ago=hours * HOUR)
-    filing.file_failures()
+    failure_filing.file_failures()
 
     counts = {name: [count for *_, count in shown(vic, range=name)] for name in ("1h", "24h", "7d")}
 
@@ -88,7 +88,7 @@ def test_groups_are_sorted_by_count_or_by_their_last_failure(vic, alice, bob):
     for _ in range(3):
         failed(alice, bob, "often", ago=2 * HOUR)
     failed(alice, bob, "lately")
-    filing.file_failures()
+    failure_filing.file_failures()
 
     assert [count for *_, count in shown(vic)] == [3, 1]
     assert [count for *_, count in shown(vic, sort="last")] == [1, 3]
@@ -105,7 +105,7 @@ def test_the_failures_of_one_agent_are_shown_alone(vic, alice, bob, carol):
 def test_a_group_links_to_its_tasks_by_a_key_of_the_query_language(vic, alice, bob):
     failed(alice, bob, "timeout after 30 s")
     failed(alice, bob, "disk full")
-    filing.file_failures()
+    failure_filing.file_failures()
     fingerprint = next(iter(Failure.objects.order_by("pk"))).fingerprint
 
     page = vic.get(f"/ops/failures/{fingerprint}/")
@@ -129,7 +129,7 @@ def test_a_group_that_is_not_filed_yet_has_a_page(vic, alice, bob):
 
 def test_a_group_shows_tasks_of_versions_that_kept_no_time_of_the_status(vic, alice, bob):
     task = failed(alice, bob, "disk full").task
-    filing.file_failures()
+    failure_filing.file_failures()
     Task.objects.filter(pk=task.pk).update(status_at=None)
     fingerprint = Failure.objects.get().fingerprint
 
@@ -143,7 +143,7 @@ def test_a_page_that_leaves_out_failures_says_so(vic, alice, bob, monkeypatch):
     monkeypatch.setattr(failures, "GROUPS", 1)
     for minutes in (30, 20, 10):
         failed(alice, bob, "no", ago=timedelta(minutes=minutes))
-    filing.file_failures()
+    failure_filing.file_failures()
     for message in ("a", "b"):
         failed(alice, bob, message)
 
@@ -172,7 +172,7 @@ def test_hidden_payloads_hide_the_messages(vic, alice, bob):
 def test_a_failures_page_needs_few_queries(vic, alice, bob, django_assert_max_num_queries, place):
     for message in ("one", "two", "three"):
         failed(alice, bob, message)
-    filing.file_failures()
+    failure_filing.file_failures()
     where = f"{Failure.objects.earliest('pk').fingerprint}/" if place else ""
 
     with django_assert_max_num_queries(14):
@@ -188,7 +188,7 @@ def test_all_tasks_of_a_group_are_sent_again_by_a_plan(ana, alice, bob):
     for _ in range(2):
         failed(alice, bob, "disk full")
     failed(alice, bob, "other")
-    filing.file_failures()
+    failure_filing.file_failures()
     fingerprint = next(iter(Failure.objects.order_by("pk"))).fingerprint
 
     preview = send_again(ana, fingerprint)
@@ -207,7 +207,7 @@ def test_all_tasks_of_a_group_are_sent_again_by_a_plan(ana, alice, bob):
 
 def test_a_plan_without_a_task_to_send_has_no_fields(ana, alice, bob):
     failed(alice, bob, "disk full")
-    filing.file_failures()
+    failure_filing.file_failures()
     fingerprint = Failure.objects.get().fingerprint
     send_again(ana, fingerprint)
     applied = {"form_token": str(uuid.uuid4()), "reason": "disk grown", "with_unsafe": "include", "typed": "1"}
@@ -222,7 +222,7 @@ def test_a_plan_without_a_task_to_send_has_no_fields(ana, alice, bob):
 
 def test_the_same_form_plans_once_and_a_viewer_plans_nothing(ana, vic, alice, bob):
     failed(alice, bob, "disk full")
-    filing.file_failures()
+    failure_filing.file_failures()
     fingerprint, token = Failure.objects.get().fingerprint, str(uuid.uuid4())
 
     first, second = (send_again(ana, fingerprint, form_token=token, followed=False) for _ in range(2))
@@ -235,7 +235,7 @@ def test_the_same_form_plans_once_and_a_viewer_plans_nothing(ana, vic, alice, bo
 
 def test_a_group_without_recent_tasks_and_a_broken_form_plan_nothing(ana, alice, bob):
     failed(alice, bob, "disk full", ago=30 * HOUR)
-    filing.file_failures()
+    failure_filing.file_failures()
     fingerprint = Failure.objects.get().fingerprint
 
     assert send_again(ana, fingerprint).status_code == 422

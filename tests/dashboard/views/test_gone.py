@@ -6,10 +6,10 @@ import uuid
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.life import results
 from mailbox.models import AuditEvent, Task
-from mailbox.verbs.life import results
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.kinds import Kind
 from tests.support import factories
 

@@ -10,19 +10,19 @@ from django_q.models import OrmQ
 from a2aproject.settings.environment import Read
 from mailbox.background import jobs
 from mailbox.database import vitals
-from mailbox.inspection import health
-from mailbox.inspection.cluster import SILENT_AFTER
-from mailbox.inspection.health_check import HealthStatus
+from mailbox.inspection.health import report
+from mailbox.inspection.health.checks import HealthStatus
+from mailbox.inspection.health.cluster import SILENT_AFTER
+from mailbox.life import results
 from mailbox.models import LastPass, PushDelivery, Seal
-from mailbox.verbs.life import results
-from mailbox.verbs.upkeep import rollups, sealing
+from mailbox.upkeep import rollups, sealing
 from tests.support import factories, tampering
 
 pytestmark = pytest.mark.django_db
 
 
 def check(name):
-    return next(one for one in health.look(timezone.now()).checks if one.name == name)
+    return next(one for one in report.look(timezone.now()).checks if one.name == name)
 
 
 def broken(*_):
@@ -80,7 +80,7 @@ def test_a_silent_cluster_and_a_long_queue_are_degraded(vic, monkeypatch):
     assert check("Background worker").word is HealthStatus.OK
 
     LastPass.objects.update(finished_at=timezone.now() - timedelta(hours=1, minutes=1))
-    OrmQ.objects.bulk_create(OrmQ(key="a2a", payload="x", lock=timezone.now()) for _ in range(health.JOBS_MANY))
+    OrmQ.objects.bulk_create(OrmQ(key="a2a", payload="x", lock=timezone.now()) for _ in range(report.JOBS_MANY))
 
     assert check("Background worker").word is HealthStatus.DEGRADED
     assert "last sweep 1 h 1 m" in check("Background worker").saw
@@ -106,7 +106,7 @@ def test_a_failed_step_of_the_sweep_is_degraded_for_a_limited_time(vic, monkeypa
         HealthStatus.DEGRADED,
         "failed to roll up minutes: the disk is full",
     )
-    (sweep,) = [one for one in health.look(timezone.now() + SILENT_AFTER).checks if one.name == "Sweep"]
+    (sweep,) = [one for one in report.look(timezone.now() + SILENT_AFTER).checks if one.name == "Sweep"]
     assert sweep.word is HealthStatus.OK
 
 

@@ -5,8 +5,8 @@ from uuid import uuid4
 
 import pytest
 
+from mailbox.life import leasing, results
 from mailbox.models import ReplayEntry
-from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories

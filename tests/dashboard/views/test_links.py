@@ -10,11 +10,11 @@ from urllib.parse import urljoin
 import pytest
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
+from mailbox.life import results
 from mailbox.models import Result
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import results
-from mailbox.verbs.repairs import auto_retry
+from mailbox.repairs import auto_retry
 from mailbox.words import advice
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.views.test_deliveries import given_up

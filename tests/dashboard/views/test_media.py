@@ -7,7 +7,7 @@ import base64
 import pytest
 
 from dashboard.wording import media as wording
-from mailbox.verbs.life import results, updates
+from mailbox.life import results, updates
 from mailbox.words.conversation import Update
 from tests.dashboard.conftest import path_of
 from tests.support import factories, media, talking

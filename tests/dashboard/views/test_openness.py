@@ -8,9 +8,9 @@ import pytest
 
 from agentcards import card_signing
 from dashboard.base import sessions
-from mailbox.gate.callers import Role
-from mailbox.gate.own_agents import OPERATORS
-from mailbox.verbs.agents import openness, own_agents
+from mailbox.access.agents import openness, own_agent_setup
+from mailbox.access.callers import Role
+from mailbox.access.own_agents import OPERATORS
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories, official
@@ -113,7 +113,7 @@ def test_an_act_without_a_recent_proof_asks_for_the_password_and_keeps_the_form(
 
 
 def test_an_agent_of_the_hub_itself_has_no_button(ada):
-    own_agents.hub_agent(OPERATORS)
+    own_agent_setup.hub_agent(OPERATORS)
 
     page = ada.get(f"/ops/agents/{OPERATORS}/").text
 

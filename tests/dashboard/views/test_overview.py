@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.figures import charts
 from dashboard.figures.charts import HOUR
-from mailbox.inspection.series import Point
+from mailbox.inspection.statistics.series import Point
 from mailbox.models import RollUp, Task
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind

@@ -7,8 +7,8 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from a2aproject.serving import first_run
-from mailbox.gate.callers import Role
-from mailbox.gate.password_checks import MOST_AT_ONCE, admitted
+from mailbox.access.callers import Role
+from mailbox.access.people.password_checks import MOST_AT_ONCE, admitted
 from mailbox.words.kinds import Kind
 from tests.support import factories
 

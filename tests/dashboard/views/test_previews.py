@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.wording import markdown
-from mailbox.verbs.life import results
+from mailbox.life import results
 from tests.dashboard.conftest import path_of
 from tests.support import factories, talking
 from tests.support.hostile import Reader

@@ -12,9 +12,9 @@ import pytest
 from django.template.loader import render_to_string
 from django.urls import resolve
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.life import leasing, results
 from mailbox.models import Agent, PushDelivery
-from mailbox.verbs.life import leasing, results
 from tests.support import factories
 from tests.support.plans import leased, planned
 from tests.support.printed_commands import Commands, UnknownCommandError, parse

@@ -5,9 +5,9 @@ import uuid
 import pytest
 
 from dashboard.views import plan as plan_views
+from mailbox.life import leasing, results
 from mailbox.models import Lease, RepairPlan, Task
-from mailbox.verbs.life import leasing, results
-from mailbox.verbs.repairs import applying
+from mailbox.repairs import plan_execution
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.bulk import apply, plan, the_plan
@@ -114,7 +114,7 @@ def test_a_plan_too_long_for_one_request_continues_later(ana, alice, bob, monkey
     same = ana.get(f"{address}?part=progress", headers=live)
     on = ana.post(f"{address}continue/", follow=True)
     changed = ana.get(f"{address}?part=progress", headers=live)
-    applying.carry_on(seconds=60)
+    plan_execution.carry_on(seconds=60)
 
     assert '<progress max="3" value="1"' in page.text
     assert "Continue" in page.text

@@ -4,11 +4,11 @@ import uuid
 
 import pytest
 
-from mailbox.gate import limits
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.access.limits import rate_windows
+from mailbox.life import leasing, results
 from mailbox.models import Lease, Task
-from mailbox.verbs.life import leasing, results
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories
@@ -102,7 +102,7 @@ def test_a_form_sent_twice_repairs_once_and_gets_the_same_answer(ana, alice, bob
 def test_a_form_interrupted_before_its_repair_repairs_when_sent_again(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     form = filled(ana, lease)
-    with limits.once(f"form:{form['form_token']}"):
+    with rate_windows.once(f"form:{form['form_token']}"):
         pass
 
     assert ana.post(path(lease), form).status_code == 303

@@ -11,7 +11,7 @@ from django_q.models import Schedule
 from a2aproject.settings.environment import Read
 from mailbox.background import jobs
 from mailbox.models import LastPass, Lease, Task
-from mailbox.verbs.repairs import retry
+from mailbox.repairs import retry
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.dashboard.views.test_leases import aged

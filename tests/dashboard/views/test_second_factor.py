@@ -11,9 +11,9 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from dashboard.views.second_step import LASTS
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.access.people import second_factor
 from mailbox.models import SecondFactor
-from mailbox.verbs.people import second_factor
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.codes import code_of

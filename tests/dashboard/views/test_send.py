@@ -6,10 +6,10 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.access.credentials.keys import store_key
+from mailbox.life import leasing, operator_tasks, results
 from mailbox.models import Result, Task
-from mailbox.verbs.agents.keys import store_key
-from mailbox.verbs.life import leasing, operators, results
 from mailbox.words.errors import CapabilityMissingError, UnknownTaskError
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
@@ -184,22 +184,22 @@ def test_a_viewer_may_neither_send_nor_acknowledge(vic, bob):
     assert "This needs the capability <code>a2a.send</code>" in page
     assert "<textarea" not in page
     with pytest.raises(CapabilityMissingError):
-        operators.send_task(viewer, factories.task_envelope(bob))
+        operator_tasks.send_task(viewer, factories.task_envelope(bob))
     with pytest.raises(CapabilityMissingError):
-        operators.acknowledge(viewer, uuid4())
+        operator_tasks.acknowledge(viewer, uuid4())
     assert not Task.objects.exists()
 
 
 def test_a_grant_of_the_operators_agent_does_not_extend_to_people(bob):
-    factories.grant(operators._as_operators(factories.person("olga", Role.OPERATOR)), "a2a.send.*")
+    factories.grant(operator_tasks._as_operators(factories.person("olga", Role.OPERATOR)), "a2a.send.*")
 
     with pytest.raises(CapabilityMissingError):
-        operators.send_task(factories.person("victor", Role.VIEWER), factories.task_envelope(bob))
+        operator_tasks.send_task(factories.person("victor", Role.VIEWER), factories.task_envelope(bob))
 
 
 def test_acknowledging_an_unknown_task_is_refused():
     with pytest.raises(UnknownTaskError):
-        operators.acknowledge(factories.person("olga", Role.OPERATOR), uuid4())
+        operator_tasks.acknowledge(factories.person("olga", Role.OPERATOR), uuid4())
 
 
 @pytest.mark.parametrize("display", ["operators@hub", "Operators@hub"])

@@ -11,10 +11,10 @@ import pytest
 from django.utils.html import escape
 
 from dashboard.forms import send
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import results
 from mailbox.models import Task
-from mailbox.verbs.life import results
-from mailbox.verbs.upkeep import erasing
+from mailbox.upkeep import erasure
 from mailbox.words import json_text
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of, path_of
@@ -93,7 +93,7 @@ def test_a_form_that_names_a_task_without_an_end_sends_no_copy(ana, alice, bob):
 
 
 def test_an_erased_task_cannot_be_copied(ana, original):
-    erasing.erase_task(Caller.command_line(), original.uuid, reason="asked for")
+    erasure.erase_task(Caller.command_line(), original.uuid, reason="asked for")
 
     page = ana.get(f"/ops/send/?copy={original.uuid}")
 

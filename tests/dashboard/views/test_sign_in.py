@@ -12,8 +12,8 @@ from django.contrib.auth import hashers
 from django.contrib.auth.models import User
 from django.test import Client
 
-from mailbox.gate import password_checks
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.access.people import password_checks
 from mailbox.models import AuditEvent
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of

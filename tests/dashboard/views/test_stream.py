@@ -9,9 +9,9 @@ import time_machine
 from django.utils import timezone
 
 from dashboard.wording import conversation
-from mailbox.verbs.life import leasing, results, updates
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.life import leasing, results, updates
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.conversation import Update
 from tests.dashboard.conftest import path_of
 from tests.support import factories, talking

@@ -9,10 +9,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from mailbox.life import leasing, replay, results, updates
 from mailbox.models import ReplayEntry
-from mailbox.verbs.life import leasing, replay, results, updates
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of

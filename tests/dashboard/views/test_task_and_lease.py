@@ -11,10 +11,10 @@ import pytest
 from django.db import connection
 from django.urls import reverse
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.inspection import lists, tasks
+from mailbox.life import leasing, results
 from mailbox.models import Lease, Task
-from mailbox.verbs.life import leasing, results
 from tests.support import factories
 from tests.support.api import Api
 

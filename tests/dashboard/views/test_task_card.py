@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.life import leasing, results, updates
 from mailbox.models import PushDelivery, ReplayEntry
-from mailbox.verbs.life import leasing, results, updates
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of

@@ -10,9 +10,9 @@ import pytest
 from django.utils import timezone
 
 from dashboard.base.list_page import ROWS
-from mailbox.inspection import full_text
+from mailbox.inspection.search import full_text
+from mailbox.life import results
 from mailbox.models import Lease
-from mailbox.verbs.life import results
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, talking
 

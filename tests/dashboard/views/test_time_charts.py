@@ -9,10 +9,10 @@ from html import unescape
 import pytest
 import time_machine
 
-from mailbox.gate.callers import Role
+from mailbox.access.agents import registration
+from mailbox.access.callers import Role
 from mailbox.models import AuditEvent
-from mailbox.verbs.agents import registration
-from mailbox.verbs.upkeep import depths
+from mailbox.upkeep import depths
 from tests.support import factories
 from tests.support.chance import MOMENT
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from django.template.loader import render_to_string
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.dashboard.views.test_printed_commands import pages_of
 from tools.screenshots import hub
 

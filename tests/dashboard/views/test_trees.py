@@ -8,8 +8,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.verbs.life import leasing, results
-from mailbox.verbs.repairs import repair
+from mailbox.life import leasing, results
+from mailbox.repairs import repair
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
+from mailbox.life import leasing, results
 from mailbox.models import Task
-from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.markup import squeezed

@@ -15,9 +15,9 @@ from django.db import DataError, connection
 from mailbox.background import callback_sender
 from mailbox.background.callback_sender import CallbackSender
 from mailbox.database.bell import attendance
+from mailbox.life import callbacks, results
+from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import PushDelivery
-from mailbox.verbs.life import callbacks, results
-from mailbox.verbs.life.callbacks import CallbackOutcome
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
 from tests.support.callback_rounds import deliver_due, deliver_until

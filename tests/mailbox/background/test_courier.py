@@ -9,10 +9,10 @@ from django.utils import timezone
 
 from mailbox.background import courier
 from mailbox.background.courier import Courier
-from mailbox.inspection import lives
+from mailbox.inspection import task_events
+from mailbox.life import callbacks, conversation, leasing, results, updates, webhooks
+from mailbox.life.delivery_slots import Hands
 from mailbox.models import PushConfig, PushDelivery
-from mailbox.verbs.life import callbacks, conversation, leasing, results, updates, webhooks
-from mailbox.verbs.life.hands import Hands
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.push import PushProtocol, PushTarget
 from tests.support import factories
@@ -237,14 +237,14 @@ def test_an_event_that_cannot_be_rendered_holds_up_no_other_webhook(alice, bob, 
         for one in (broken, task):
             webhook(alice, one, hook.url)
             updates.post_updates(bob, one.uuid, [said("on it")])
-        rows_after = lives.rows_after
+        rows_after = task_events.rows_after
 
         def break_one(of, seq):
             if of == broken:
                 raise ValueError("a bug")
             return rows_after(of, seq)
 
-        monkeypatch.setattr(lives, "rows_after", break_one)
+        monkeypatch.setattr(task_events, "rows_after", break_one)
         assert tell_all() == 1
 
     assert [body["statusUpdate"]["taskId"] for body in bodies(hook)] == [str(task.uuid)]

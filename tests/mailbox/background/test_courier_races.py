@@ -8,8 +8,8 @@ import pytest
 from django.db import connections
 
 from mailbox.background.courier import Courier
+from mailbox.life import push_configs, results, updates
 from mailbox.models import PushConfig, PushDelivery
-from mailbox.verbs.life import push_configs, results, updates
 from mailbox.words.conversation import Update
 from tests.support import factories
 from tests.support.factories import text

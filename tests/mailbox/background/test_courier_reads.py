@@ -7,11 +7,11 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from mailbox.background.courier import Courier
-from mailbox.inspection import kept_lives, lives
+from mailbox.inspection import event_log_cache, task_events
+from mailbox.life import results, updates
+from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life.delivery_slots import Hands
 from mailbox.models import PushConfig
-from mailbox.verbs.life import results, updates
-from mailbox.verbs.life.callbacks import CallbackOutcome
-from mailbox.verbs.life.hands import Hands
 from mailbox.words import json_text
 from mailbox.words.a2a.fold import Fold
 from mailbox.words.conversation import Update
@@ -26,14 +26,14 @@ HOOK, OTHER = "https://hooks.example/one", "https://hooks.example/other"
 @pytest.fixture
 def read(monkeypatch):
     """Return the list to which each read of rows adds their numbers."""
-    reads, rows_after = [], lives.rows_after
+    reads, rows_after = [], task_events.rows_after
 
     def noted(*args):
         rows = rows_after(*args)
         reads.append([row.seq for row in rows])
         return rows
 
-    monkeypatch.setattr(lives, "rows_after", noted)
+    monkeypatch.setattr(task_events, "rows_after", noted)
     return reads
 
 
@@ -138,7 +138,7 @@ def test_a_replaced_webhook_goes_on_from_its_position(alice, bob):
 
 
 def test_a_life_that_was_dropped_is_read_again(alice, bob, read, monkeypatch):
-    monkeypatch.setattr(kept_lives, "MOST_BYTES", 1)  # so that one life is kept
+    monkeypatch.setattr(event_log_cache, "MOST_BYTES", 1)  # so that one life is kept
     tasks, courier = [leased(alice, bob).task for _ in range(2)], Courier()
     for task, url in zip(tasks, (HOOK, OTHER), strict=True):
         webhook(alice, task, url)

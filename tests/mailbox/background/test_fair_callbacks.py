@@ -11,11 +11,11 @@ from django.utils import timezone
 
 from mailbox.background import callback_sender
 from mailbox.background.callback_sender import AT_ONCE, MOST_TIMEOUTS, OF_ONE_SENDER, PAUSE, CallbackSender, Patience
+from mailbox.life import callbacks
+from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life.delivery_slots import Hands
 from mailbox.models import PushDelivery
 from mailbox.outbound import destinations
-from mailbox.verbs.life import callbacks
-from mailbox.verbs.life.callbacks import CallbackOutcome
-from mailbox.verbs.life.hands import Hands
 from tests.support import factories
 from tests.support.remote_servers import raw_server
 

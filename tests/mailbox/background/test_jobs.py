@@ -13,11 +13,11 @@ from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 from django_q.scheduler import scheduler
 
+from mailbox.access.callers import Caller
 from mailbox.background import jobs
 from mailbox.database import timetable
-from mailbox.gate.callers import Caller
 from mailbox.models import Agent, Lease
-from mailbox.verbs.repairs import auto_retry, retry
+from mailbox.repairs import auto_retry, retry
 from tests.support import factories
 
 SUMMARY_KEYS = [

@@ -16,11 +16,11 @@ from django.db import connection
 
 from agentcards import profiles, remote_calls
 from agentcards.models import RemoteCall
+from mailbox.access.callers import Caller
 from mailbox.background import remote_sender
 from mailbox.background.remote_sender import RemoteSender
 from mailbox.database.bell import attendance, topics, waiters
 from mailbox.database.bell.waiters import Waiter
-from mailbox.gate.callers import Caller
 from mailbox.models import Result
 from tests.support import factories
 from tests.support.hub import ROOT, command_of, served, wait_until

@@ -10,9 +10,9 @@ import pytest
 
 from agentcards import profiles
 from agentcards.models import RemoteCall
+from mailbox.access.callers import Caller
 from mailbox.background import remote_sender
 from mailbox.background.remote_sender import AT_ONE_AGENT, AT_SILENT_AGENTS, THREADS, CallPool, RemoteSender
-from mailbox.gate.callers import Caller
 from mailbox.models import Lease, Result
 from tests.support import factories
 from tests.support.remote_rounds import submit_all

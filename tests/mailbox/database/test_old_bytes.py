@@ -14,10 +14,10 @@ from django.db import connection
 from django.utils import timezone
 
 from mailbox.database import old_bytes
-from mailbox.inspection import search
-from mailbox.inspection.search import Moment
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import Moment
+from mailbox.life import results
 from mailbox.models import AuditEvent
-from mailbox.verbs.life import results
 from mailbox.words import json_text
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
@@ -68,7 +68,7 @@ def test_the_full_text_of_sqlite_keeps_no_word_of_an_erased_task(alice, bob, mon
 
     assert not words_in_full_text(said, failed, told)
     assert words_in_full_text(*others) == set(others)
-    assert search.tasks(others[0], Moment(now=now, stale_after=timedelta(minutes=5))).exists()
+    assert queries.tasks(others[0], Moment(now=now, stale_after=timedelta(minutes=5))).exists()
 
 
 def words_in_full_text(*words):

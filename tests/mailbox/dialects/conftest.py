@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from tests.support import factories, yeoman
 
 

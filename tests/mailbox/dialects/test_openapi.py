@@ -23,8 +23,8 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from mailbox.access.callers import Role
 from mailbox.dialects.base.view import DialectView
-from mailbox.gate.callers import Role
 from tests.support import factories
 from tests.support.api import schema
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import SenderStock, Task
 from tests.support import factories
 from tests.support.api import Api

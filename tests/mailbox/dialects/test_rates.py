@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate import rates
+from mailbox.access.limits import rates
 from tests.support import factories
 from tests.support.api import Api
 

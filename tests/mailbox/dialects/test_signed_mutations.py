@@ -13,7 +13,7 @@ from dataclasses import replace
 
 import pytest
 
-from mailbox.gate import rates
+from mailbox.access.limits import rates
 from mailbox.models import AuditEvent, SpentNonce, Task
 from mailbox.words.kinds import Kind
 from tests.support.signing import SignedRequest, Signer

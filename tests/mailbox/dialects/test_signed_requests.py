@@ -16,10 +16,12 @@ from django.test import Client
 from django.utils import timezone
 from http_message_signatures.algorithms import ED25519
 
+from mailbox.access import nonces
+from mailbox.access.credentials import authentication
+from mailbox.access.limits import rates, waits
 from mailbox.dialects.base.signed import COVERED_IF_SENT
-from mailbox.gate import credentials, nonces, rates, waits
 from mailbox.models import Agent, AuditEvent, CapabilityGrant, SigningKey, SpentNonce, Task
-from mailbox.verbs.upkeep import sweep
+from mailbox.upkeep import sweep
 from mailbox.words import ed25519, signatures
 from mailbox.words.kinds import Kind
 from tests.support import factories
@@ -169,7 +171,7 @@ def test_failures_are_journalled_by_their_reason(signer, alice):
     request = signer.request("GET", "/a2a/queue")
     for _ in range(3):
         replace(request, target="/a2a/leases").send()
-    credentials._storms["signature wrong"].noted_at = float("-inf")
+    authentication._storms["signature wrong"].noted_at = float("-inf")
     request.send()
 
     noted = AuditEvent.objects.get(kind=Kind.AUTHENTICATION_FAILED)

@@ -11,18 +11,18 @@ from django.utils import timezone
 
 from dashboard.wording.journal import in_words
 from dashboard.wording.states import STATES as PILLS
+from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import wire as corvid
 from mailbox.dialects.covenant import wire as covenant
 from mailbox.dialects.marianne import wire as marianne
 from mailbox.dialects.marianne.values import A2ATaskStatus
 from mailbox.dialects.yeoman import status as yeoman
-from mailbox.gate.callers import Caller
-from mailbox.inspection import lives, official_tasks
+from mailbox.inspection import official_tasks, task_events
 from mailbox.inspection.answers import Answer
 from mailbox.inspection.official_tasks import TaskFilter
 from mailbox.inspection.tasks import QueueEntry
+from mailbox.life import expiry, leasing, results, sending, updates
 from mailbox.models import Agent, AuditEvent, Lease, Message, Result, Task
-from mailbox.verbs.life import expiry, leasing, results, sending, updates
 from mailbox.words import times
 from mailbox.words.a2a import v0_3, v1_0
 from mailbox.words.a2a.states import TaskState
@@ -129,7 +129,7 @@ def test_every_state_question_and_outcome_has_a_word_in_the_official_protocol(al
     row = in_the_state(alice, bob, state, why)
     assert (row.state, row.awaits or row.outcome) == (state, why)
 
-    shown = v1_0.task(lives.view_of(row))
+    shown = v1_0.task(task_events.view_of(row))
 
     assert (shown["status"]["state"], v0_3.task_out(shown)["status"]["state"]) == OFFICIAL[state, why]
     wanted = TaskFilter(state=TaskState(shown["status"]["state"]))

@@ -6,14 +6,14 @@ import json
 
 import pytest
 
+from mailbox.access.callers import Role
 from mailbox.dialects.corvid import handler
 from mailbox.dialects.marianne import inbox
 from mailbox.dialects.yeoman import tasks as yeoman
-from mailbox.gate.callers import Role
-from mailbox.inspection import answers, lives, official_tasks
+from mailbox.inspection import answers, official_tasks, task_events
+from mailbox.life import batches, cached_parts, leasing, results
 from mailbox.models import Artifact, PushDelivery, ReplayEntry, Result, Task
-from mailbox.verbs.life import batches, cached_parts, leasing, results
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words import json_text
 from mailbox.words.a2a import v1_0
 from mailbox.words.envelopes import ResultStatus
@@ -101,7 +101,7 @@ def parts_of(shown):
 def test_a_task_of_the_official_protocol_has_its_artifacts_and_the_closing_words(alice, bob, end, words):
     result = answered(alice, bob, dialect="a2a", reads_result=True, **end)
 
-    shown = v1_0.task(lives.view_of(official_tasks.find(alice.agent, bob.agent, str(result.task.uuid))))
+    shown = v1_0.task(task_events.view_of(official_tasks.find(alice.agent, bob.agent, str(result.task.uuid))))
 
     assert [one["artifactId"] for one in shown["artifacts"]] == ["report", "table"]
     assert parts_of(shown["artifacts"]) == [["one ", "two"], [{"rooms": 2}]]

@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 
 from mailbox import Mailbox
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import AuditEvent, Lease, Result, Task
 from tests.support import factories
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 
 from mailbox import Mailbox
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import Agent, Task
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import DuplicateRiskMismatchError, InvalidRequestError, LeaseMismatchError, UnknownAgentError

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection
 
 from mailbox import Mailbox
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.in_process import arguments
 from mailbox.inspection import conversation
 from mailbox.inspection.conversation import Reading

@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from mailbox import Mailbox
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError
 from tests.mailbox.in_process.conftest import Refusal, Rows

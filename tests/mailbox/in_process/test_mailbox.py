@@ -12,7 +12,7 @@ from mailbox import Mailbox
 from mailbox.database import waiting
 from mailbox.database.bell.waiters import Waiter
 from mailbox.models import AuditEvent, Result, Task
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import UnknownAgentError, UnknownTaskError, WaitTimeoutError
 from tests.support import factories

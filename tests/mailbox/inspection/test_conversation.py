@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from mailbox.inspection import conversation as reads
+from mailbox.life import conversation, updates
 from mailbox.models import Task
-from mailbox.verbs.life import conversation, updates
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.envelopes import A2A
 from mailbox.words.errors import UnknownTaskError

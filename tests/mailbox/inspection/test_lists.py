@@ -6,12 +6,12 @@ from uuid import uuid4
 import pytest
 import time_machine
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.agents import grants
+from mailbox.access.callers import Caller, Role
 from mailbox.inspection import lists, tasks, trees
 from mailbox.inspection.lists import QueueFilter
+from mailbox.life import leasing, results, sending
 from mailbox.models import AuditEvent, Lease, Task
-from mailbox.verbs.agents import grants
-from mailbox.verbs.life import leasing, results, sending
 from mailbox.words.errors import UnknownTaskError
 from mailbox.words.times import epoch_ms
 from tests.support import factories

@@ -9,8 +9,8 @@ from django.contrib.auth.models import User
 from django.db import IntegrityError, transaction
 from django.db.models import ProtectedError
 
+from mailbox.life import results
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, Lease, Result, Task
-from mailbox.verbs.life import results
 from tests.support import factories
 from tests.support.chance import MOMENT
 

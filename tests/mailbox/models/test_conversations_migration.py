@@ -12,8 +12,8 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.utils import timezone
 
+from mailbox.life import results, updates
 from mailbox.models import Message, Task
-from mailbox.verbs.life import results, updates
 from mailbox.words.conversation import Update
 from tests.support import factories
 from tests.support.databases import url_of_the_tests_database

@@ -13,10 +13,10 @@ from django.db import IntegrityError, connection, transaction
 from django.db.migrations.loader import MigrationLoader
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import leasing, results
 from mailbox.models import Lease, Result
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.verbs.life import leasing, results
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)

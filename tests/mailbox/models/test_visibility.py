@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.access.agents import peers
+from mailbox.life import results
 from mailbox.models import ApiKey, AuditEvent, CapabilityGrant, Lease, Peer, PushDelivery, ReplayEntry, Result, Task
-from mailbox.verbs.agents import peers
-from mailbox.verbs.life import results
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db

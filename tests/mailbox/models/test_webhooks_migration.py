@@ -10,8 +10,8 @@ import pytest
 from django.db import connection, transaction
 from django.db.migrations.loader import MigrationLoader
 
+from mailbox.life import callbacks, results, updates
 from mailbox.models import PushConfig, PushDelivery
-from mailbox.verbs.life import callbacks, results, updates
 from mailbox.words.conversation import Update
 from tests.support import factories
 from tests.support.webhook_rounds import leased, tell_due, webhook

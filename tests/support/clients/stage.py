@@ -14,8 +14,8 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from pytest_django import DjangoDbBlocker
 
 from agentcards import profiles
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import openness
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.clients.player import Player, playing
 from tests.support.clients.talk import Client, Talk, talking

@@ -66,16 +66,13 @@ ROOMS: list[Row] = [
         {
             "dashboard/a.py": "x\nTask.objects.all()",
             "dashboard/admin/a.py": "T.objects",
-            "mailbox/verbs/a.py": "T.objects",
+            "mailbox/life/a.py": "T.objects",
         },
         ["dashboard/a.py:2: an edge queries no rows"],
     ),
     (
         rooms.edges_expire_tasks_only_to_read_them,
-        {
-            "mailbox/dialects/a.py": "from mailbox.verbs.life.expiry import read, sweep\n"
-            "expiry.current(x)\nexpiry.end(x)"
-        },
+        {"mailbox/dialects/a.py": "from mailbox.life.expiry import read, sweep\nexpiry.current(x)\nexpiry.end(x)"},
         [
             "mailbox/dialects/a.py:1: an edge expires tasks only to read them: sweep",
             "mailbox/dialects/a.py:3: an edge expires tasks only to read them: end",
@@ -83,37 +80,37 @@ ROOMS: list[Row] = [
     ),
     (
         rooms.edges_wait_for_changes_only_after_the_expiry,
-        {"mailbox/in_process/a.py": "waiting.for_change(task)", "mailbox/verbs/a.py": "waiting.for_change(task)"},
+        {"mailbox/in_process/a.py": "waiting.for_change(task)", "mailbox/life/a.py": "waiting.for_change(task)"},
         ["mailbox/in_process/a.py:1: an edge waits for a change of a task after its expiry alone"],
     ),
     (
         rooms.requests_are_built_by_their_constructors,
-        {"mailbox/gate/requests.py": "Request(action=1)", "mailbox/verbs/a.py": "Request(url)\nRequest(action=1)"},
-        ["mailbox/verbs/a.py:2: mailbox/gate/requests.py builds the requests to the gate"],
+        {"mailbox/access/requests.py": "Request(action=1)", "mailbox/life/a.py": "Request(url)\nRequest(action=1)"},
+        ["mailbox/life/a.py:2: mailbox/access/requests.py builds the requests to the gate"],
     ),
     (
         rooms.scope_ids_are_spelled_in_one_module,
-        {"mailbox/gate/requests.py": 'A = "a2a-send"', "mailbox/verbs/a.py": '"""a2a-send"""\nB = f"a2a-send:{x}"'},
-        ["mailbox/verbs/a.py:2: mailbox/gate/requests.py spells the scope ids: a2a-send:"],
+        {"mailbox/access/requests.py": 'A = "a2a-send"', "mailbox/life/a.py": '"""a2a-send"""\nB = f"a2a-send:{x}"'},
+        ["mailbox/life/a.py:2: mailbox/access/requests.py spells the scope ids: a2a-send:"],
     ),
     (
         rooms.scope_ids_are_spelled_in_one_module,
-        {"mailbox/gate/requests.py": 'A = "send"'},
-        ["mailbox/gate/requests.py:1: no scope id is found here"],
+        {"mailbox/access/requests.py": 'A = "send"'},
+        ["mailbox/access/requests.py:1: no scope id is found here"],
     ),
     (
         rooms.verbs_pass_the_gate_through_the_journal,
         {
-            "mailbox/gate/a.py": "x = capabilities.require(y)",
-            "mailbox/verbs/a.py": "capabilities.require(y)\nx = capabilities.require(y)",
+            "mailbox/access/a.py": "x = capabilities.require(y)",
+            "mailbox/life/a.py": "capabilities.require(y)\nx = capabilities.require(y)",
         },
-        ["mailbox/verbs/a.py:2: a verb passes the gate through the journal of its decision"],
+        ["mailbox/life/a.py:2: a verb passes the gate through the journal of its decision"],
     ),
     (
         rooms.each_kind_has_the_constructor_of_its_name,
         {rooms.KINDS: KINDS, f"{rooms.ENTRIES}/a.py": "def task_gone():\n    return Entry(Kind.TASK_SENT)\n"},
         [
-            "mailbox/gate/entries/a.py:1: task_gone makes rows of {'TASK_SENT'}",
+            "mailbox/journal/entries/a.py:1: task_gone makes rows of {'TASK_SENT'}",
             "mailbox/words/kinds.py:1: no constructor has the name task_sent",
         ],
     ),
@@ -121,25 +118,25 @@ ROOMS: list[Row] = [
     (
         rooms.the_entries_export_each_constructor,
         {rooms.KINDS: KINDS, f"{rooms.ENTRIES}/__init__.py": '__all__ = ["task_lost"]'},
-        ["mailbox/gate/entries/__init__.py:1: __all__ lacks task_sent"],
+        ["mailbox/journal/entries/__init__.py:1: __all__ lacks task_sent"],
     ),
     (
         rooms.nothing_else_spells_a_kind,
         {
             rooms.KINDS: KINDS,
             "mailbox/dialects/covenant/a.py": 'x = "a2a_task_sent"',
-            "mailbox/verbs/a.py": '"""a2a_task_sent"""\nx = "a2a_task_sent"\ny = "a2a_task_sent_at"',
+            "mailbox/life/a.py": '"""a2a_task_sent"""\nx = "a2a_task_sent"\ny = "a2a_task_sent_at"',
             "templates/a.html": "<p>\na2a_task_sent",
         },
         [
-            "mailbox/verbs/a.py:2: a constructor of mailbox/gate/entries spells the kind a2a_task_sent",
+            "mailbox/life/a.py:2: a constructor of mailbox/journal/entries spells the kind a2a_task_sent",
             "templates/a.html:2: no template spells a kind: a2a_task_sent",
         ],
     ),
     (
         rooms.the_journal_alone_makes_rows,
-        {rooms.JOURNAL: "Entry(x)", f"{rooms.ENTRIES}/a.py": SENT, "mailbox/verbs/a.py": "\nAuditEvent(x)"},
-        ["mailbox/verbs/a.py:2: mailbox/gate/audit.py alone makes rows of the journal"],
+        {rooms.JOURNAL: "Entry(x)", f"{rooms.ENTRIES}/a.py": SENT, "mailbox/life/a.py": "\nAuditEvent(x)"},
+        ["mailbox/life/a.py:2: mailbox/access/audit.py alone makes rows of the journal"],
     ),
     (
         rooms.the_hub_has_one_outbound_client,

@@ -192,13 +192,12 @@ TABLES: list[Row] = [
     (
         tables.each_race_names_a_test_that_runs_it_on_both_databases,
         {
-            tables.LOCKS: "## Races\n### A\n`tests/mailbox/verbs/life/test_a.py` · `test_a`\n"
-            "### B\n`m.py` · `f`\n## C\n",
-            "tests/mailbox/verbs/life/test_a.py": "pytestmark = pytest.mark.one_database",
+            tables.LOCKS: "## Races\n### A\n`tests/mailbox/life/test_a.py` · `test_a`\n### B\n`m.py` · `f`\n## C\n",
+            "tests/mailbox/life/test_a.py": "pytestmark = pytest.mark.one_database",
         },
         [
             "docs/contribute/locks.md:4: the race names no test: B",
-            "tests/mailbox/verbs/life/test_a.py:1: the tests of a race run on both databases",
+            "tests/mailbox/life/test_a.py:1: the tests of a race run on both databases",
         ],
     ),
     (

@@ -10,15 +10,15 @@ from tools.suite.touched import DEEP, READ_BY
 pytestmark = pytest.mark.one_database
 
 TASK = "mailbox/models/task.py"
-OTHER = "tests/mailbox/verbs/test_query_plans.py"
+OTHER = "tests/mailbox/test_query_plans.py"
 COSTS = {
     "tests/a/test_a.py::test_dear": Cost(in_gate=1, of_gate=5.0),
     "tests/a/test_a.py::test_cheap": Cost(in_gate=1, of_gate=1.0),
     "tests/a/test_a.py::test_idle": Cost(in_gate=1, of_gate=0.1),  # it does not run the task
     "tests/a/test_a.py::test_deep": Cost(deep=1, of_deep=0.5),
     "tests/b/test_b.py::test_other": Cost(in_gate=1, of_gate=0.1),
-    "tests/mailbox/verbs/test_kills.py::test_deep": Cost(deep=2, of_deep=7.0),
-    "tests/mailbox/verbs/test_kills.py::test_of_many_cases": Cost(cases=20, in_gate=5, of_gate=0.1),
+    "tests/mailbox/life/test_kills.py::test_deep": Cost(deep=2, of_deep=7.0),
+    "tests/mailbox/life/test_kills.py::test_of_many_cases": Cost(cases=20, in_gate=5, of_gate=0.1),
 }
 RAN = {
     "tests/a/test_a.py::test_dear": {TASK},
@@ -47,20 +47,20 @@ def test_the_tests_that_mirror_a_change_take_from_the_time_of_the_others():
 
 
 def test_deep_tests_of_a_changed_part_are_chosen_within_their_time():
-    changed = {"mailbox/verbs/life/leasing.py"}
+    changed = {"mailbox/life/leasing.py"}
 
-    assert touched.deep(changed, 10.0) == (["tests/mailbox/verbs/test_kills.py::test_deep"], 0)
+    assert touched.deep(changed, 10.0) == (["tests/mailbox/life/test_kills.py::test_deep"], 0)
     assert touched.deep(changed, 5.0) == ([], 1)
     assert touched.deep({"README.md"}, 10.0) == ([], 0)
 
 
 def test_a_changed_module_of_tests_is_chosen_whole(monkeypatch):
-    changed = "tests/mailbox/verbs/test_locks.py"
+    changed = "tests/mailbox/test_locks.py"
     costs = {f"{changed}::test_deep": Cost(deep=1, of_deep=6.0), f"{OTHER}::test_deep": Cost(deep=1, of_deep=5.0)}
     monkeypatch.setattr(record, "costs", lambda database: costs if database == "sqlite" else {})
 
     assert touched.deep({changed, "tests/test_gone.py"}, 10.0) == ([changed], 0)
-    assert touched.deep({changed, "mailbox/verbs/a.py"}, 10.0) == ([changed], 1)
+    assert touched.deep({changed, "mailbox/life/a.py"}, 10.0) == ([changed], 1)
     assert touched.deep({changed, OTHER}, 10.0) == ([OTHER], 1)
 
 
@@ -68,7 +68,7 @@ def test_a_changed_module_of_tests_is_chosen_whole(monkeypatch):
     ("helper", "tests"),
     [
         ("tools/suite/report.py", {"tests/tools/suite/test_report.py", "tests/tools/suite/test_runs.py"}),
-        ("tests/support/machine.py", {"tests/mailbox/verbs/test_lifecycle.py"}),  # by another helper
+        ("tests/support/machine.py", {"tests/mailbox/life/test_lifecycle.py"}),  # by another helper
         ("tests/authorisation/expected.txt", {"tests/authorisation/test_matrix.py"}),
         ("tests/load/conftest.py", {"tests/load/test_kills.py"}),
     ],
@@ -111,10 +111,10 @@ def test_a_repository_without_the_commit_of_the_record_is_refused(monkeypatch):
 @pytest.mark.parametrize(
     ("path", "module"),
     [
-        ("mailbox/gate/audit.py", "tests/mailbox/gate/test_audit.py"),
-        ("mailbox/verbs/life/results.py", "tests/mailbox/verbs/life/test_results_drain.py"),  # a part of its name
+        ("mailbox/access/audit.py", "tests/mailbox/access/test_audit.py"),
+        ("mailbox/life/results.py", "tests/mailbox/life/test_results_drain.py"),  # a part of its name
         ("templates/ops/leases.html", "tests/dashboard/views/test_leases.py"),
-        ("tests/mailbox/gate/test_audit.py", "tests/mailbox/gate/test_audit.py"),
+        ("tests/mailbox/access/test_audit.py", "tests/mailbox/access/test_audit.py"),
         ("mailbox/dialects/corvid/views.py", "tests/mailbox/dialects/conformance/test_life.py"),
         ("mailbox/dialects/corvid/urls.py", "tests/mailbox/dialects/test_openapi.py"),
     ],

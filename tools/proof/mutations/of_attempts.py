@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-STATEMENTS, MIGRATION = "mailbox/verbs/hot/statements.py", "mailbox/migrations/0026_spent_receive_attempts.py"
-LIFE = "tests/mailbox/verbs/life"
+STATEMENTS, MIGRATION = "mailbox/life/fast_path/statements.py", "mailbox/migrations/0026_spent_receive_attempts.py"
+LIFE = "tests/mailbox/life"
 
 BUGS = (
     Bug(
@@ -57,17 +57,15 @@ BUGS = (
     Bug(
         name="compaction-forgets-attempts",
         does="Compaction deletes the rows of a receive that may still come again.",
-        changes=(
-            Change("mailbox/verbs/upkeep/compaction.py", "    since = now - SPENT_IDS_KEPT\n", "    since = now\n"),
-        ),
-        fails="tests/mailbox/verbs/upkeep/test_compaction_attempts.py::test_a_spent_attempt_id_outlives_compaction",
+        changes=(Change("mailbox/upkeep/compaction.py", "    since = now - SPENT_IDS_KEPT\n", "    since = now\n"),),
+        fails="tests/mailbox/upkeep/test_compaction_attempts.py::test_a_spent_attempt_id_outlives_compaction",
     ),
     Bug(
         name="acknowledgement-forgotten-by-compaction",
         does="An acknowledgement that is repeated after compaction is refused.",
         changes=(
             Change(
-                "mailbox/verbs/life/results.py",
+                "mailbox/life/results.py",
                 "        known.update(AuditEvent.objects.received_among(gone, caller.agent))\n",
                 "        known.update(gone[:0])\n",
             ),

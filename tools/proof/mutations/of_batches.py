@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-STATEMENTS, WORK = "mailbox/verbs/hot/batches/statements.py", "mailbox/verbs/hot/batches/work.py"
-LEASING, RESULTS = "mailbox/verbs/life/leasing.py", "mailbox/verbs/life/results.py"
-BATCHES = "tests/mailbox/verbs/life/test_batches.py"
+STATEMENTS, WORK = "mailbox/life/fast_path/batches/statements.py", "mailbox/life/fast_path/batches/work.py"
+LEASING, RESULTS = "mailbox/life/leasing.py", "mailbox/life/results.py"
+BATCHES = "tests/mailbox/life/test_batches.py"
 
 BUGS = (
     Bug(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-UPDATES, TASK = "mailbox/verbs/life/updates.py", "mailbox/models/task.py"
-LIFE = "tests/mailbox/verbs/life"
+UPDATES, TASK = "mailbox/life/updates.py", "mailbox/models/task.py"
+LIFE = "tests/mailbox/life"
 
 BUGS = (
     Bug(

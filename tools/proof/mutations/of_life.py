@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-LEASING, SENDING = "mailbox/verbs/life/leasing.py", "mailbox/verbs/life/sending.py"
-BATCHES, REPLAY = "mailbox/verbs/life/batches.py", "mailbox/verbs/life/replay.py"
-CALLBACKS, WEBHOOKS = "mailbox/verbs/life/callbacks.py", "mailbox/verbs/life/webhooks.py"
-STATEMENTS = "mailbox/verbs/hot/statements.py"
-GATE, HOT, LIFE = "tests/mailbox/gate", "tests/mailbox/verbs/hot", "tests/mailbox/verbs/life"
+LEASING, SENDING = "mailbox/life/leasing.py", "mailbox/life/sending.py"
+BATCHES, REPLAY = "mailbox/life/batches.py", "mailbox/life/replay.py"
+CALLBACKS, WEBHOOKS = "mailbox/life/callbacks.py", "mailbox/life/webhooks.py"
+STATEMENTS = "mailbox/life/fast_path/statements.py"
+ACCESS, HOT, LIFE = "tests/mailbox/access", "tests/mailbox/life/fast_path", "tests/mailbox/life"
 
 BUGS = (
     Bug(
@@ -51,7 +51,7 @@ BUGS = (
             Change(LEASING, "Task.objects.leasable().filter(recipient__paused_at=None)", "Task.objects.leasable()"),
             Change(STATEMENTS, "WHERE id = %(holder)s AND paused_at IS NULL)", "WHERE id = %(holder)s)"),
         ),
-        fails="tests/mailbox/verbs/agents/test_pausing.py::test_a_paused_agent_leases_nothing_until_it_is_resumed",
+        fails="tests/mailbox/access/agents/test_pausing.py::test_a_paused_agent_leases_nothing_until_it_is_resumed",
     ),
     Bug(
         name="revoked-key-leases",
@@ -63,7 +63,7 @@ BUGS = (
                 "WHERE id = %(holder)s AND paused_at IS NULL)\n",
             ),
         ),
-        fails=f"{GATE}/test_waits.py::test_a_key_that_ended_since_it_was_presented_takes_no_task",
+        fails=f"{ACCESS}/limits/test_waits.py::test_a_key_that_ended_since_it_was_presented_takes_no_task",
     ),
     Bug(
         name="result-of-a-changed-task",
@@ -103,7 +103,7 @@ BUGS = (
         changes=(
             Change(LEASING, "            if leases and task.size > room:\n                return leases\n", ""),
             Change(
-                "mailbox/verbs/hot/batches/work.py",
+                "mailbox/life/fast_path/batches/work.py",
                 "        budget=BUDGET,\n",
                 "        budget=BUDGET * 1000,\n",
             ),
@@ -113,7 +113,7 @@ BUGS = (
     Bug(
         name="end-without-a-callback",
         does="A task with a callback ends, and its sender is not called.",
-        changes=(Change("mailbox/verbs/life/resolution.py", "    callbacks.enqueue(task, result, journal.now)\n", ""),),
+        changes=(Change("mailbox/life/resolution.py", "    callbacks.enqueue(task, result, journal.now)\n", ""),),
         fails=f"{LIFE}/test_callbacks.py::test_a_callback_is_stored_when_its_task_ends_and_not_before",
     ),
     Bug(

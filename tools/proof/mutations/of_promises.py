@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-AUDIT, LEASING = "mailbox/gate/audit.py", "mailbox/verbs/life/leasing.py"
-COMPACTION, REPAIR = "mailbox/verbs/upkeep/compaction.py", "mailbox/verbs/repairs/repair.py"
+AUDIT, LEASING = "mailbox/access/audit.py", "mailbox/life/leasing.py"
+COMPACTION, REPAIR = "mailbox/upkeep/compaction.py", "mailbox/repairs/repair.py"
 DATABASE = "a2aproject/settings/database.py"
-LIFE, REPAIRS = "tests/mailbox/verbs/life", "tests/mailbox/verbs/repairs"
+LIFE, REPAIRS = "tests/mailbox/life", "tests/mailbox/repairs"
 
 BUGS = (
     Bug(
@@ -20,7 +20,7 @@ BUGS = (
                 "transaction.atomic():\n            journal = Journal(caller)\n",
             ),
         ),
-        fails="tests/mailbox/gate/test_audit.py::test_a_decision_inside_another_transaction_is_refused",
+        fails="tests/mailbox/access/test_audit.py::test_a_decision_inside_another_transaction_is_refused",
     ),
     Bug(
         name="sqlite-does-not-sync",
@@ -98,7 +98,7 @@ BUGS = (
         does="The retry gate gives out work a second time that must not be done twice.",
         changes=(
             Change(
-                "mailbox/verbs/repairs/retry.py",
+                "mailbox/repairs/retry.py",
                 "    if not task.is_idempotent:\n        return SkipReason.UNSAFE_DUPLICATE_SAFETY\n",
                 "",
             ),
@@ -110,7 +110,7 @@ BUGS = (
         does="Two tasks with the same key are at work at once.",
         changes=(
             Change(
-                "mailbox/verbs/life/sending.py",
+                "mailbox/life/sending.py",
                 "        task.waits_on = None if entry else leader\n",
                 "        task.cache_key = None if leader else task.cache_key\n",
             ),
@@ -123,7 +123,7 @@ BUGS = (
         does="It answers a sender with the cached result of another sender.",
         changes=(
             Change(
-                "mailbox/verbs/life/replay.py",
+                "mailbox/life/replay.py",
                 "    parts = [task.sender.pubkey, task.recipient.pubkey, ",
                 "    parts = [task.recipient.pubkey, ",
             ),
@@ -146,8 +146,7 @@ BUGS = (
                 "    delivered = Result.objects.pending()\n",
             ),
         ),
-        fails="tests/mailbox/verbs/upkeep/test_compaction.py"
-        "::test_unfinished_and_undelivered_work_is_kept_at_any_retention",
+        fails="tests/mailbox/upkeep/test_compaction.py::test_unfinished_and_undelivered_work_is_kept_at_any_retention",
     ),
     Bug(
         name="journal-that-can-be-edited",
@@ -159,6 +158,6 @@ BUGS = (
                 "    ), 0)\n    BEGIN SELECT 1; END",
             ),
         ),
-        fails="tests/mailbox/gate/test_audit.py::test_the_journal_refuses_to_be_edited",
+        fails="tests/mailbox/access/test_audit.py::test_the_journal_refuses_to_be_edited",
     ),
 )

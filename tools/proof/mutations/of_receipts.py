@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-LEASING, RESULTS = "mailbox/verbs/life/leasing.py", "mailbox/verbs/life/results.py"
-STATEMENTS, POSTGRESQL = "mailbox/verbs/hot/statements.py", "mailbox/verbs/hot/postgresql.py"
-LIFE = "tests/mailbox/verbs/life"
+LEASING, RESULTS = "mailbox/life/leasing.py", "mailbox/life/results.py"
+STATEMENTS, POSTGRESQL = "mailbox/life/fast_path/statements.py", "mailbox/life/fast_path/postgresql.py"
+LIFE = "tests/mailbox/life"
 
 BUGS = (
     Bug(
@@ -37,7 +37,7 @@ BUGS = (
             ),
             Change(POSTGRESQL, "({statements.QUEUED} FOR NO KEY UPDATE SKIP LOCKED\n", "({statements.QUEUED}\n"),
         ),
-        fails="tests/mailbox/verbs/test_locks.py::test_a_lease_skips_a_locked_task",
+        fails="tests/mailbox/test_locks.py::test_a_lease_skips_a_locked_task",
         database="postgresql",
     ),
     Bug(
@@ -51,7 +51,7 @@ BUGS = (
             ),
             Change(POSTGRESQL, " FOR NO KEY UPDATE OF task, result SKIP LOCKED\n", "\n"),
         ),
-        fails="tests/mailbox/verbs/test_locks.py::test_a_drain_skips_a_locked_result",
+        fails="tests/mailbox/test_locks.py::test_a_drain_skips_a_locked_result",
         database="postgresql",
     ),
     Bug(
@@ -95,7 +95,7 @@ BUGS = (
         does="A drain deletes the result, so a lost answer loses it.",
         changes=(
             Change(
-                "mailbox/verbs/life/delivery.py",
+                "mailbox/life/result_delivery.py",
                 "                delivered.append(result)\n",
                 "                delivered.append(result)\n"
                 "                Result.objects.filter(pk=result.pk).delete()\n",

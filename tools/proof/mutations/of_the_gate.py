@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-GRANTS, RATES, QUOTAS = "mailbox/verbs/agents/grants.py", "mailbox/gate/rates.py", "mailbox/gate/quotas.py"
-SEALING, SIGNATURES = "mailbox/verbs/upkeep/sealing.py", "mailbox/words/signatures.py"
-GATE, AGENTS, LIFE = "tests/mailbox/gate", "tests/mailbox/verbs/agents", "tests/mailbox/verbs/life"
-UPKEEP = "tests/mailbox/verbs/upkeep"
+GRANTS, RATES, QUOTAS = (
+    "mailbox/access/agents/grants.py",
+    "mailbox/access/limits/rates.py",
+    "mailbox/access/limits/quotas.py",
+)
+SEALING, SIGNATURES = "mailbox/upkeep/sealing.py", "mailbox/words/signatures.py"
+ACCESS, AGENTS, LIFE = "tests/mailbox/access", "tests/mailbox/access/agents", "tests/mailbox/life"
+UPKEEP = "tests/mailbox/upkeep"
 
 BUGS = (
     Bug(
@@ -21,25 +25,25 @@ BUGS = (
                 "  AND (g.max_uses",
             ),
         ),
-        fails=f"{GATE}/test_capabilities.py::test_a_grant_ends_with_its_expiry",
+        fails=f"{ACCESS}/test_capabilities.py::test_a_grant_ends_with_its_expiry",
     ),
     Bug(
         name="uses-are-not-counted",
         does="A grant of two uses admits any number of requests.",
-        changes=(Change("mailbox/gate/audit.py", "        permit.use(request, self.now)\n", ""),),
-        fails=f"{GATE}/test_capabilities.py::test_each_use_is_counted_until_none_is_left",
+        changes=(Change("mailbox/access/audit.py", "        permit.use(request, self.now)\n", ""),),
+        fails=f"{ACCESS}/test_capabilities.py::test_each_use_is_counted_until_none_is_left",
     ),
     Bug(
         name="pin-of-an-unknown-field",
         does="A grant that pins a field which the hub does not know admits every request.",
         changes=(
             Change(
-                "mailbox/gate/requests.py",
+                "mailbox/access/requests.py",
                 "all(name in SCOPE_FIELDS and _normal(name, pin) == self._field(name) for name, pin in pins.items())",
                 "all(_normal(name, pin) == self._field(name) for name, pin in pins.items() if name in SCOPE_FIELDS)",
             ),
         ),
-        fails=f"{GATE}/test_capabilities.py::test_an_unknown_scope_field_admits_no_request",
+        fails=f"{ACCESS}/test_capabilities.py::test_an_unknown_scope_field_admits_no_request",
     ),
     Bug(
         name="grant-passed-on-without-its-end",
@@ -69,26 +73,26 @@ BUGS = (
                 "k.public_id = %(public_id)s AND (k.expires_at",
             ),
         ),
-        fails=f"{GATE}/test_credentials.py::test_unknown_expired_and_revoked_keys_are_refused_alike",
+        fails=f"{ACCESS}/credentials/test_authentication.py::test_unknown_expired_and_revoked_keys_are_refused_alike",
     ),
     Bug(
         name="waiting-request-outlives-its-key",
         does="A request that waits under a revoked key still gets what comes.",
         changes=(
             Change(
-                "mailbox/gate/waits.py",
+                "mailbox/access/limits/waits.py",
                 "            credentials.require_live(self._key.caller)\n",
                 "            pass\n",
             ),
         ),
-        fails=f"{GATE}/test_vigils.py::test_a_look_after_the_end_of_the_key_is_refused",
+        fails="tests/mailbox/database/test_waiting.py::test_a_look_after_the_end_of_the_key_is_refused",
     ),
     Bug(
         name="third-live-key",
         does="An owner with two live keys gets a third.",
         changes=(
             Change(
-                "mailbox/verbs/agents/keys.py",
+                "mailbox/access/credentials/keys.py",
                 "user=user).count() >= LIVE_KEYS_PER_OWNER:",
                 "user=user).count() > LIVE_KEYS_PER_OWNER:",
             ),
@@ -111,23 +115,25 @@ BUGS = (
                 "        return level + (now - at) * rate.per_second\n",
             ),
         ),
-        fails=f"{GATE}/test_rates.py::test_a_bucket_grants_its_burst_and_then_its_rate",
+        fails=f"{ACCESS}/limits/test_rates.py::test_a_bucket_grants_its_burst_and_then_its_rate",
     ),
     Bug(
         name="stranger-shuts-out-an-agent",
         does="Failed requests of a stranger shut out the agents that share its address.",
         changes=(Change(RATES, " and not _live_keys.has(key):", ":"),),
-        fails=f"{GATE}/test_rates.py::test_a_stranger_shuts_out_no_agent_behind_its_address",
+        fails=f"{ACCESS}/limits/test_rates.py::test_a_stranger_shuts_out_no_agent_behind_its_address",
     ),
     Bug(
         name="guesser-fills-the-journal",
         does="Each refusal has a journal row of its own, however often an actor is refused in a minute.",
         changes=(
             Change(
-                "mailbox/gate/repeats.py", "            if minute.rows <= MOST_ROWS:\n", "            if minute.rows:\n"
+                "mailbox/access/repeated_refusals.py",
+                "            if minute.rows <= MOST_ROWS:\n",
+                "            if minute.rows:\n",
             ),
         ),
-        fails=f"{GATE}/test_repeats.py::test_a_minute_has_few_rows_of_one_actor_s_refusals",
+        fails=f"{ACCESS}/test_repeated_refusals.py::test_a_minute_has_few_rows_of_one_actor_s_refusals",
     ),
     Bug(
         name="signature-without-an-end",
@@ -140,11 +146,11 @@ BUGS = (
         does="A signed request that is recorded and repeated acts again.",
         changes=(
             Change(
-                "mailbox/gate/nonces.py",
+                "mailbox/access/nonces.py",
                 "        if not self.is_spent and not SpentNonce.objects.spend(",
                 "        if not SpentNonce.objects.spend(self.pubkey, self.value, self.expires_at) and not (",
             ),
-            Change("mailbox/gate/signers.py", "    if is_spent:\n", "    if is_spent is None:\n"),
+            Change("mailbox/access/credentials/signed_requests.py", "    if is_spent:\n", "    if is_spent is None:\n"),
         ),
         fails="tests/mailbox/dialects/test_signed_requests.py::test_a_signed_send_takes_effect_once",
     ),

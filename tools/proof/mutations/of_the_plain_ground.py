@@ -40,12 +40,12 @@ BUGS = (
         does="It wakes those who wait for a change before the change is committed.",
         changes=(
             Change(
-                "mailbox/gate/audit.py",
+                "mailbox/access/audit.py",
                 "            journal.write()\n        journal.committed()\n    except",
                 "            journal.write()\n            journal.committed()\n    except",
             ),
         ),
-        fails=f"{TESTS}/gate/test_audit.py::test_the_bell_rings_after_the_transaction_of_a_decision",
+        fails=f"{TESTS}/access/test_audit.py::test_the_bell_rings_after_the_transaction_of_a_decision",
     ),
     Bug(
         name="shared-write-keeps-a-failed-one",

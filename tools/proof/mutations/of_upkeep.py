@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-COMPACTION, ERASING = "mailbox/verbs/upkeep/compaction.py", "mailbox/verbs/upkeep/erasing.py"
-RETRY, PLANS = "mailbox/verbs/repairs/retry.py", "mailbox/verbs/repairs/plans.py"
-REPAIRS, UPKEEP, VERBS = "tests/mailbox/verbs/repairs", "tests/mailbox/verbs/upkeep", "tests/mailbox/verbs"
+COMPACTION, ERASING = "mailbox/upkeep/compaction.py", "mailbox/upkeep/erasure.py"
+RETRY, PLANS = "mailbox/repairs/retry.py", "mailbox/repairs/plans.py"
+ACCESS, REPAIRS, UPKEEP = "tests/mailbox/access", "tests/mailbox/repairs", "tests/mailbox/upkeep"
 
 BUGS = (
     Bug(
@@ -32,17 +32,17 @@ BUGS = (
         does="A plan repairs the live lease of a task, also a lease that began after the plan was made.",
         changes=(
             Change(
-                "mailbox/verbs/repairs/applying.py",
+                "mailbox/repairs/plan_execution.py",
                 "plan.verb, reason=plan.reason, lease_id=row.lease_id) as journal:\n",
                 "plan.verb, reason=plan.reason, lease_id=None) as journal:\n",
             ),
             Change(
-                "mailbox/verbs/repairs/applying.py",
+                "mailbox/repairs/plan_execution.py",
                 "reason=plan.reason, duplicate_risk=risk, lease_id=row.lease_id\n",
                 "reason=plan.reason, duplicate_risk=risk, lease_id=None\n",
             ),
         ),
-        fails=f"{REPAIRS}/test_applying.py::test_each_lease_keeps_its_guard",
+        fails=f"{REPAIRS}/test_plan_execution.py::test_each_lease_keeps_its_guard",
     ),
     Bug(
         name="compaction-cuts-trees",
@@ -73,56 +73,56 @@ BUGS = (
                 '        "messages": len(messages),\n',
             ),
         ),
-        fails=f"{UPKEEP}/test_erasing.py::test_nothing_of_an_erased_task_is_left_and_the_seals_are_right",
+        fails=f"{UPKEEP}/test_erasure.py::test_nothing_of_an_erased_task_is_left_and_the_seals_are_right",
     ),
     Bug(
         name="retired-key-comes-back",
         does="An agent signs again with a key that was retired.",
         changes=(
             Change(
-                "mailbox/verbs/agents/signing_keys.py",
+                "mailbox/access/credentials/signing_keys.py",
                 "    if SigningKey.objects.of_agent(agent).filter(pubkey=pubkey).exists():\n"
                 '        raise InvalidRequestError({"pubkey": "was retired; make a new key"})\n',
                 "    SigningKey.objects.of_agent(agent).filter(pubkey=pubkey).delete()\n",
             ),
         ),
-        fails=f"{VERBS}/agents/test_signing_keys.py::test_a_retired_key_never_comes_back",
+        fails=f"{ACCESS}/credentials/test_signing_keys.py::test_a_retired_key_never_comes_back",
     ),
     Bug(
         name="agent-opened-by-an-agent",
         does="An agent opens another to anyone, by passing its grant on.",
         changes=(
             Change(
-                "mailbox/verbs/agents/openness.py",
+                "mailbox/access/agents/openness.py",
                 "action__in=sends, passed_on_from=None)",
                 "action__in=sends)",
             ),
         ),
-        fails=f"{VERBS}/agents/test_openness.py::test_no_agent_opens_another_by_passing_its_grant_on",
+        fails=f"{ACCESS}/agents/test_openness.py::test_no_agent_opens_another_by_passing_its_grant_on",
     ),
     Bug(
         name="recovery-codes-outlive-their-factor",
         does="A removed second factor leaves its recovery codes.",
         changes=(
             Change(
-                "mailbox/verbs/people/second_factor.py",
+                "mailbox/access/people/second_factor.py",
                 "    SecondFactor.objects.filter(user=person).delete()\n"
                 "    RecoveryCodes.objects.filter(user=person).delete()\n",
                 "    SecondFactor.objects.filter(user=person).delete()\n",
             ),
         ),
-        fails=f"{VERBS}/people/test_second_factor.py::test_a_removed_second_factor_leaves_nothing",
+        fails=f"{ACCESS}/people/test_second_factor.py::test_a_removed_second_factor_leaves_nothing",
     ),
     Bug(
         name="typed-passwords-in-the-journal",
         does="The journal repeats a name of no account, which may be a password in the wrong field.",
         changes=(
             Change(
-                "mailbox/verbs/people/sign_ins.py",
+                "mailbox/access/people/sign_ins.py",
                 "    name = typed if User.objects.filter(username=typed).exists() else UNKNOWN_NAME\n",
                 "    name = typed or UNKNOWN_NAME\n",
             ),
         ),
-        fails=f"{VERBS}/people/test_sign_ins.py::test_many_invented_names_share_one_row",
+        fails=f"{ACCESS}/people/test_sign_ins.py::test_many_invented_names_share_one_row",
     ),
 )

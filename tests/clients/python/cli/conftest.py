@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.support import factories
 from tests.support.terminals import CommandLine
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.life import leasing, results, updates
 from mailbox.models import Message, Task
-from mailbox.verbs.life import leasing, results, updates
 from mailbox.words.conversation import Update, UpdateStatus
 from tests.support import factories
 from tests.support.hub import wait_until

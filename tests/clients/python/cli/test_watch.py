@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.verbs.life import updates
+from mailbox.life import updates
 from mailbox.words.conversation import Update, UpdateStatus
 from tests.support import factories
 

@@ -12,7 +12,7 @@ import pytest
 from a2a_hub_client import AsyncHub, FakeHub, Hub
 from a2a_hub_client.fake import hub
 from a2a_hub_client.retry import Patience
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.support import factories
 from tests.support.own_client import client_of
 from tests.support.pauses import Clock

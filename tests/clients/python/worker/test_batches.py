@@ -15,8 +15,8 @@ from a2a_hub_client.errors import RefusedError
 from a2a_hub_client.worker import attempt, batches
 from a2a_hub_client.worker.receiving import POLL
 from a2a_hub_client.worker.worker import LINGER
+from mailbox.life import sending
 from mailbox.models import AuditEvent, Lease, Message, Task
-from mailbox.verbs.life import sending
 from tests.clients.python.worker.test_connections import Cutter
 from tests.support import factories
 from tests.support.hub import wait_until

@@ -11,7 +11,7 @@ import pytest
 
 from a2a_hub_client import AsyncHub, Hub, WorkerFailedError
 from a2a_hub_client.models.conversation import Progress
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.clients.python.worker.test_connections import Cutter
 from tests.support import factories
 from tests.support.cast import olga

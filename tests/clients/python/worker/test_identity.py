@@ -13,7 +13,7 @@ from a2a_hub_client.retry import Retry
 from a2a_hub_client.worker import backoff
 from a2a_hub_client.worker.client import WorkerClient
 from a2a_hub_client.worker.identity import foreign_key
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import Lease, Task
 from tests.support import factories
 from tests.support.own_client import client_of

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 
 from a2a_hub_client.worker import updates
+from mailbox.life import conversation, leasing
 from mailbox.models import Artifact, Lease, Message
-from mailbox.verbs.life import conversation, leasing
 from mailbox.words.conversation import Words
 from tests.support import factories
 from tests.support.factories import text

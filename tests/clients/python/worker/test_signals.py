@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from a2a_hub_client.cli.app import app
 from mailbox.models import Lease, Task
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 from tests.support import factories
 from tests.support.cast import olga
 from tests.support.databases import url_of_the_tests_database

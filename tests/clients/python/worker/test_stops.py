@@ -10,8 +10,8 @@ import pytest
 
 from a2a_hub_client import AsyncHub, LeaseEndedError
 from mailbox.models import Task
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 from tests.support import factories
 from tests.support.cast import olga
 from tests.support.hub import PATIENCE, wait_until

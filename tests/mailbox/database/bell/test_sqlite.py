@@ -10,10 +10,11 @@ from uuid import uuid4
 import pytest
 from django.db import connection  # noqa: F401 (the condition of the mark names it)
 
+from mailbox.access import audit
 from mailbox.database.bell import hearing, ringing, sqlite, topics, waiters
 from mailbox.database.bell.sqlite import Follower
-from mailbox.gate import audit, entries
-from mailbox.verbs.life import leasing, results
+from mailbox.journal import entries
+from mailbox.life import leasing, results
 from tests.support import factories
 from tests.support.pauses import Clock, until
 

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 
 from mailbox.database.bell import ringing, topics
-from mailbox.verbs.hot import plain
-from mailbox.verbs.life import leasing, results, sending
+from mailbox.life import leasing, results, sending
+from mailbox.life.fast_path import plain
 from mailbox.words.kinds import Kind
 from tests.support import factories
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from mailbox.database.bell import attendance, hearing, ringing, topics, waiters, watch
 from mailbox.database.bell.watch import Watch
+from mailbox.life import leasing, results
 from mailbox.models import Agent, Lease, Task
-from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
 from tests.support import factories

@@ -10,7 +10,7 @@ from django.db import connection
 from mailbox.database import listed
 from mailbox.database.bell import watch
 from mailbox.models import Agent, Task
-from tests.mailbox.verbs.test_query_plans import crowd
+from tests.mailbox.test_query_plans import crowd
 
 __all__ = ["crowd"]
 

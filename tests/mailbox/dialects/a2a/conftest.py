@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 
 from agentcards import official_agents
-from mailbox.gate import rates
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.limits import rates
 from tests.support.a2a import Holder, OfficialClient
 from tests.support.api import Api
 

@@ -7,8 +7,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agentcards import official_agents
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import openness
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.a2a import OfficialClient, message, state, whole
 from tests.support.api import Api

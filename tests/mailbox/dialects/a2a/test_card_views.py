@@ -6,8 +6,8 @@ import pytest
 from a2a.compat.v0_3 import types as v0_3
 
 from agentcards import card_signing, official_agents, profiles
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import openness
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from tests.support import factories, official
 from tests.support.api import Api
 

@@ -22,8 +22,8 @@ from a2a.types import (
 )
 
 from agentcards import official_agents
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import openness
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from mailbox.words.conversation import UpdateStatus
 from tests.support import factories, official
 from tests.support.a2a import frames, hang_up, message, state, whole, words_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agentcards import official_agents
-from mailbox.gate.callers import Caller
-from mailbox.verbs.agents import openness
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from tests.mailbox.dialects.a2a.doors import OfficialDoor, RpcDoor
 from tests.mailbox.dialects.conformance.foreign_tasks import everything_stored, in_each_state, learns_nothing
 from tests.support import factories

@@ -6,9 +6,9 @@ import json
 
 import pytest
 
-from mailbox.gate.callers import Caller
+from mailbox.access.agents import openness
+from mailbox.access.callers import Caller
 from mailbox.inspection import official_tasks
-from mailbox.verbs.agents import openness
 from tests.support.a2a import OfficialClient
 from tests.support.api import answered
 

@@ -7,8 +7,8 @@ from functools import partial
 
 import pytest
 
+from mailbox.life import leasing
 from mailbox.models import Message, Task
-from mailbox.verbs.life import leasing
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.a2a import message, results_of, short, state, whole, words_of

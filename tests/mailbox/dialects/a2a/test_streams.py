@@ -7,9 +7,9 @@ import json
 import pytest
 from django.utils import timezone
 
+from mailbox.access.limits import own_limits, waits
 from mailbox.database import waiting
 from mailbox.database.bell import waiters
-from mailbox.gate import own_limits, waits
 from mailbox.models import ApiKey
 from mailbox.words.conversation import UpdateStatus
 from tests.support.a2a import frames, hang_up, message, short, state, whole

@@ -7,12 +7,11 @@ import json
 import pytest
 from django.test import Client
 
+from mailbox.access.callers import Caller, Role
+from mailbox.access.credentials import authentication, public_routes
 from mailbox.dialects.base.public_routes import PREFIX
-from mailbox.gate import credentials
-from mailbox.gate.callers import Caller, Role
+from mailbox.life import leasing, results
 from mailbox.models import AuditEvent
-from mailbox.verbs.agents import public_routes
-from mailbox.verbs.life import leasing, results
 from mailbox.words.kinds import Kind
 from tests.dashboard.admin.test_admin import staff_client
 from tests.dashboard.conftest import fields_of
@@ -60,7 +59,7 @@ def test_a_refusal_is_journalled_with_the_address(mallory, bob):
 def test_counted_failures_are_journalled_with_the_newest_address(alice):
     for address in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
         Api().call("GET", "/a2a/agents", REMOTE_ADDR=address)
-    credentials._storms["missing"].noted_at = float("-inf")
+    authentication._storms["missing"].noted_at = float("-inf")
     Api(alice).get("/a2a/agents")
 
     rows = AuditEvent.objects.filter(kind=Kind.AUTHENTICATION_FAILED).order_by("pk")

@@ -14,9 +14,9 @@ from cryptography.hazmat.primitives.serialization import Encoding
 from django.core.management import call_command
 from django.test import Client
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import certificates, key_rotation, keys
 from mailbox.models import ApiKey, AuditEvent
-from mailbox.verbs.agents import certificates, key_rotation, keys
 from mailbox.words.certificates import fingerprint
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, KeyLimitError, UnknownKeyError
 from mailbox.words.kinds import Kind

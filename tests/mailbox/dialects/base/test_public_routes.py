@@ -9,12 +9,13 @@ from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.gate.callers import Role
+from mailbox.access.agents import grants
+from mailbox.access.callers import Role
+from mailbox.access.credentials import keys, public_routes
+from mailbox.life import leasing, results, sending, updates
 from mailbox.models import AuditEvent, PublicRoute, Task
-from mailbox.verbs.agents import grants, keys, public_routes
-from mailbox.verbs.life import leasing, results, sending, updates
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words import tokens
 from mailbox.words.conversation import Update
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, UnknownRouteError, WrongPartyError

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.access.credentials import public_routes
 from mailbox.dialects.corvid.card_views import HubCardView
-from mailbox.verbs.agents import public_routes
 
 pytestmark = pytest.mark.django_db
 

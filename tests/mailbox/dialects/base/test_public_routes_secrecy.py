@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test import Client
 
-from mailbox.verbs.agents import public_routes
+from mailbox.access.credentials import public_routes
 from mailbox.words import tokens
 from mailbox.words.redaction import RedactSecrets
 from tests.support import factories

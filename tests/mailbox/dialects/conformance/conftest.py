@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate import rates
+from mailbox.access.limits import rates
 from tests.support.api import Api
 
 

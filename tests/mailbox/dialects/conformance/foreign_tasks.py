@@ -9,10 +9,10 @@ from uuid import uuid4
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.gate import rates
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.limits import rates
+from mailbox.life import results
 from mailbox.models import PushConfig, Task
-from mailbox.verbs.life import results
 from tests.support import factories
 from tests.support.a2a import hang_up
 from tests.support.doors import CONTEXT, RECEIVER, TASK, HttpDoor, Request

@@ -8,10 +8,10 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import results
 from mailbox.models import Task
-from mailbox.verbs.life import results
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from tests.mailbox.dialects.conformance.registry import doors_that
 from tests.support import factories
 from tests.support.doors import Act, Door, HubDoor, Refused

@@ -10,9 +10,9 @@ from uuid import uuid4
 import pytest
 import time_machine
 
+from mailbox.life import leasing, sending
 from mailbox.models import Lease, Result, Task
-from mailbox.verbs.life import leasing, sending
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.times import epoch_ms
 from tests.mailbox.dialects.conformance.registry import DOORS, doors_that, http_doors_that
 from tests.support import factories

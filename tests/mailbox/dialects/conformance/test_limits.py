@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from django.db import connection
 
-from mailbox.gate import rates
+from mailbox.access.limits import rates
 from tests.mailbox.dialects.conformance.registry import http_doors_that
 from tests.mailbox.dialects.conformance.routes import every_route, plain_request, refused
 from tests.support.api import Api

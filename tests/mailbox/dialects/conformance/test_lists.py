@@ -10,9 +10,9 @@ from django.utils import timezone
 
 from agentcards.models import AgentCard
 from agentcards.registry import CardRegistry
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.life import leasing, results
 from mailbox.models import Peer, Task
-from mailbox.verbs.life import leasing, results
 from tests.mailbox.dialects.conformance.registry import DOORS, parametrized
 from tests.mailbox.dialects.conformance.routes import ROUTES, every_route
 from tests.support import factories

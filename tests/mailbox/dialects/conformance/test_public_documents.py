@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate import rates
+from mailbox.access.limits import rates
 from tests.mailbox.dialects.conformance.routes import ROUTES
 from tests.support.api import Api
 from tests.support.doors import PROJECT

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.life import results
 from mailbox.models import PushDelivery
-from mailbox.verbs.life import results
 from tests.mailbox.dialects.conformance import registry
 from tests.support import factories
 from tests.support.api import schema, template_of

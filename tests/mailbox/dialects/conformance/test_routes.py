@@ -13,7 +13,7 @@ from django.db import OperationalError
 from django.test import Client
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import ApiKey, AuditEvent, Task
 from mailbox.words import tokens
 from tests.mailbox.dialects.conformance.routes import (

@@ -6,11 +6,11 @@ import pytest
 from django.utils import timezone
 
 from agentcards.models import AgentProfile
-from mailbox.gate import credentials
-from mailbox.gate.callers import Role
+from mailbox.access.agents import registration
+from mailbox.access.callers import Role
+from mailbox.access.credentials import authentication
+from mailbox.life import leasing
 from mailbox.models import Agent, AuditEvent
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import leasing
 from tests.support import factories
 from tests.support.api import Api
 
@@ -40,7 +40,7 @@ def test_an_agent_registered_by_name_is_listed_seen_and_has_a_card(ada, bob):
     assert reader.get(path).json() == {key: made.json()[key] for key in KEYS}
     assert [agent["id"] for agent in reader.get("/api/agents").json()] == ["A2A-Card-Agent@local", "bob@local"]
     assert reader.get(f"{path}/agent-card").json()["name"] == "A2A Card Agent"
-    authenticated = credentials.authenticate(made.json()["apiKey"], source=AuditEvent.Source.API)
+    authenticated = authentication.authenticate(made.json()["apiKey"], source=AuditEvent.Source.API)
     assert authenticated.name == "A2A-Card-Agent@local"
 
 

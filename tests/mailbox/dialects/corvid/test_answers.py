@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from mailbox.dialects.corvid import handler, wire
+from mailbox.life import expiry, leasing, results, updates
 from mailbox.models import Lease
-from mailbox.verbs.life import expiry, leasing, results, updates
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories

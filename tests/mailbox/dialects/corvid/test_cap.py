@@ -6,9 +6,9 @@ import pytest
 from django.db import OperationalError
 
 from mailbox.dialects.corvid import handler
+from mailbox.life import results
 from mailbox.models import Task
-from mailbox.verbs.life import results
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.errors import CapabilityMissingError
 from tests.support import factories
 from tests.support.api import Api

@@ -8,14 +8,14 @@ from functools import partial
 
 import pytest
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import handler, wire
 from mailbox.dialects.corvid.requests import ValidationFailedError
-from mailbox.gate.callers import Caller
+from mailbox.life import expiry, leasing, results, sending, updates
 from mailbox.models import AuditEvent, Lease, Task
-from mailbox.verbs.life import expiry, leasing, results, sending, updates
-from mailbox.verbs.repairs import repair
-from mailbox.verbs.repairs.repair import DuplicateRisk
-from mailbox.verbs.upkeep import compaction
+from mailbox.repairs import repair
+from mailbox.repairs.repair import DuplicateRisk
+from mailbox.upkeep import compaction
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError

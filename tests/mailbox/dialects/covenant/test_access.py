@@ -10,10 +10,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.agents import openness, own_agent_setup
+from mailbox.access.callers import Caller, Role
+from mailbox.access.people import second_factor
 from mailbox.models import ApiKey, PublicRoute
-from mailbox.verbs.agents import openness, own_agents
-from mailbox.verbs.people import second_factor
 from mailbox.words import tokens
 from mailbox.words.times import epoch_ms
 from tests.support import factories
@@ -160,7 +160,7 @@ def test_a_public_route_without_a_rate_gets_that_of_the_setting(alice, olga, set
     ],
 )
 def test_a_bad_public_route_is_refused(alice, olga, body, refusal):
-    own_agents.hub_row("scheduler@hub")
+    own_agent_setup.hub_row("scheduler@hub")
 
     assert error_of(Api(olga).post("/a2a/routes", body)) == refusal
     assert not PublicRoute.objects.exists()

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import Agent, ApiKey, CapabilityGrant, Lease
 from mailbox.words.times import epoch_ms
 from tests.support import factories

@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import AuditEvent, Seal
-from mailbox.verbs.upkeep import sealing
+from mailbox.upkeep import sealing
 from mailbox.words import merkle, sealed
 from tests.support import factories
 from tests.support.api import Api, error_of

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from mailbox.access.limits import rates
 from mailbox.database import paging
-from mailbox.gate import rates
 from tests.support import factories
 from tests.support.api import Api, task_to
 

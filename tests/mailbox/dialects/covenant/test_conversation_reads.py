@@ -10,11 +10,11 @@ import pytest
 from django.db import connection
 from django.utils import timezone
 
+from mailbox.access.limits import waits
 from mailbox.database import paging
-from mailbox.gate import waits
+from mailbox.life import leasing, results, updates
+from mailbox.life.conversation import say
 from mailbox.models import Artifact, Message, Task
-from mailbox.verbs.life import leasing, results, updates
-from mailbox.verbs.life.conversation import say
 from mailbox.words import json_text
 from mailbox.words.conversation import Update, UpdateStatus, Words
 from tests.support import factories

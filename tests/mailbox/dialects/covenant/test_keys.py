@@ -4,7 +4,7 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from mailbox.models import ApiKey, AuditEvent
 from mailbox.words import tokens
 from tests.support import factories

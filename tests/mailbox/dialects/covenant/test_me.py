@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
 from tests.support import factories
 from tests.support.api import Api, error_of
 

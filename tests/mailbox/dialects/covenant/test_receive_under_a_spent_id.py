@@ -8,8 +8,8 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.gate import waits
-from mailbox.verbs.life import leasing, results
+from mailbox.access.limits import waits
+from mailbox.life import leasing, results
 from tests.support import factories
 from tests.support.api import Api
 

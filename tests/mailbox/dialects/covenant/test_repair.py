@@ -8,9 +8,9 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.life import results
 from mailbox.models import Lease, Task
-from mailbox.verbs.life import results
 from tests.support import factories
 from tests.support.api import Api, answered
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 import pytest
 import time_machine
 
+from mailbox.life import results
 from mailbox.models import AuditEvent, ReplayEntry
-from mailbox.verbs.life import results
 from tests.support import factories
 from tests.support.api import Api, answered
 

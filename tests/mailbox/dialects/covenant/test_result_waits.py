@@ -7,10 +7,10 @@ import threading
 import pytest
 from django.db import connection
 
+from mailbox.access.limits import own_limits, waits
 from mailbox.database.bell import waiters
-from mailbox.gate import own_limits, waits
+from mailbox.life import results, sending
 from mailbox.models import Result
-from mailbox.verbs.life import results, sending
 from tests.support import factories
 from tests.support.api import Api, answered, error_of
 from tests.support.pauses import act_in_pauses, until

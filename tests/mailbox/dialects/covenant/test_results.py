@@ -4,8 +4,8 @@ from uuid import uuid4
 
 import pytest
 
+from mailbox.life import leasing
 from mailbox.models import Result
-from mailbox.verbs.life import leasing
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api, error_of

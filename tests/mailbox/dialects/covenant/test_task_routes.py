@@ -5,11 +5,11 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.access.credentials import public_routes
+from mailbox.life import results, sending
 from mailbox.models import Lease, Task
-from mailbox.verbs.agents import public_routes
-from mailbox.verbs.life import results, sending
-from mailbox.verbs.repairs import repair
+from mailbox.repairs import repair
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api, error_of

@@ -4,10 +4,10 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.life import leasing
 from mailbox.models import Lease, Task
-from mailbox.verbs.life import leasing
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.times import epoch_ms
 from tests.support import factories
 from tests.support.api import Api, error_of, task_to

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
-from mailbox.verbs.life import expiry, sending
+from mailbox.life import expiry, sending
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
 from tests.mailbox.dialects.example import answers, requests, wire

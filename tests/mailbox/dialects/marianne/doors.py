@@ -4,8 +4,8 @@ from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.marianne import A2AInbox
-from mailbox.gate.callers import Caller
 from tests.support import factories
 from tests.support.doors import (
     PROJECT,

@@ -8,11 +8,11 @@ from uuid import uuid4
 
 import pytest
 
+from mailbox.access.callers import Caller, Role
 from mailbox.dialects.marianne.inbox import A2AInbox
-from mailbox.gate.callers import Caller, Role
+from mailbox.life import results
 from mailbox.models import Agent, Lease, Task
-from mailbox.verbs.life import results
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.errors import InvalidRequestError, TaskConflictError
 from mailbox.words.kinds import Kind
 from tests.support import factories

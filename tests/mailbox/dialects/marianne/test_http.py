@@ -4,11 +4,11 @@ from uuid import uuid4
 
 import pytest
 
+from mailbox.access.callers import Caller
 from mailbox.dialects.marianne import inbox
-from mailbox.gate.callers import Caller
-from mailbox.gate.compacted import RESULT_DELETED
+from mailbox.journal.compacted_tasks import RESULT_DELETED
 from mailbox.models import Lease, Task
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.api import Api

@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from mailbox.access.callers import Caller
 from mailbox.dialects import marianne
 from mailbox.dialects.marianne import wire
 from mailbox.dialects.marianne.inbox import A2AInbox
 from mailbox.dialects.marianne.registry import AgentCardRegistry
 from mailbox.dialects.marianne.values import A2ASkill, A2ATask, A2ATaskStatus, AgentCard
-from mailbox.gate.callers import Caller
 from mailbox.inspection.answers import Answer
+from mailbox.life import results
 from mailbox.models import Agent, Lease, Task
-from mailbox.verbs.life import results
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 from tests.support import factories

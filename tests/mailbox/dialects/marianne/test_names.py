@@ -9,10 +9,10 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from mailbox.access.agents import directory, registration
+from mailbox.access.callers import Caller, Role
 from mailbox.dialects.marianne import A2AInbox, A2ATask, AgentCard, AgentCardRegistry
-from mailbox.gate.callers import Caller, Role
 from mailbox.models import Agent, Task
-from mailbox.verbs.agents import finding, registration
 from mailbox.words.errors import InvalidRequestError, UnknownAgentError
 from tests.support import factories
 from tests.support.api import Api, error_of
@@ -133,7 +133,7 @@ def test_a_task_for_a_spelled_name_can_be_sent_by_any_door(alice):
 
 def test_an_unknown_name_registers_no_agent_over_http():
     with pytest.raises(UnknownAgentError):
-        finding.named(Caller.local(), "nobody")
+        directory.named(Caller.local(), "nobody")
 
     assert not Agent.objects.exists()
 

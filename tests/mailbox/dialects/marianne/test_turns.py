@@ -12,10 +12,10 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from mailbox.access.agents import registration
 from mailbox.dialects.marianne.inbox import A2AInbox
 from mailbox.dialects.marianne.values import A2ATaskStatus
 from mailbox.models import Lease, Task
-from mailbox.verbs.agents import registration
 from mailbox.words.kinds import Kind
 from mailbox.words.times import epoch_ms
 from tests.support import factories

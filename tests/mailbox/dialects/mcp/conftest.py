@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from mailbox.gate import rates
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.limits import rates
 from tests.support.mcp import BY_ENVELOPE, BY_HANDSHAKE, McpClient
 
 

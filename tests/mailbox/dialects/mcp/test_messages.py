@@ -7,9 +7,9 @@ import base64
 import pytest
 from django.test import Client
 
+from mailbox.access.callers import Role
+from mailbox.access.limits import waits
 from mailbox.dialects.mcp.messages import BY_HANDSHAKE, CLIENT_KEY, VERSION_KEY, VERSIONS
-from mailbox.gate import waits
-from mailbox.gate.callers import Role
 from tests.support import factories
 from tests.support.api import Api
 from tests.support.mcp import BOTH, BY_ENVELOPE, McpClient

@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from tests.mailbox.verbs.test_query_counts import SAVEPOINT
+from tests.mailbox.test_query_counts import SAVEPOINT
 from tests.support import factories
 from tests.support.a2a import Holder
 from tests.support.mcp import McpClient, held, sent

@@ -7,10 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.gate.callers import Caller, Role
+from mailbox.access.callers import Caller, Role
 from mailbox.inspection import lists
 from mailbox.models import Task
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from tests.support import factories
 from tests.support.mcp import held, sent
 

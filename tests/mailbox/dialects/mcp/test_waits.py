@@ -6,11 +6,11 @@ import pytest
 from django.db import OperationalError
 from django.utils import timezone
 
+from mailbox.access.limits import own_limits, waits
 from mailbox.database import waiting
 from mailbox.database.bell import waiters
-from mailbox.gate import own_limits, waits
+from mailbox.life import leasing
 from mailbox.models import ApiKey, Lease
-from mailbox.verbs.life import leasing
 from tests.support import factories
 from tests.support.a2a import Holder, hang_up
 from tests.support.mcp import McpClient, checked
@@ -169,7 +169,7 @@ def test_a_wait_ends_with_its_key(alice, task):
 def test_an_outage_in_a_wait_is_reported_in_its_stream(alice, task, monkeypatch):
     stream = McpClient(alice).stream("wait_for_result", task_id=str(task.uuid), wait_ms=LONG)
     told(stream)
-    monkeypatch.setattr("mailbox.verbs.life.expiry.current", _away)
+    monkeypatch.setattr("mailbox.life.expiry.current", _away)
 
     holder = factories.caller_of(task.recipient)
     leasing.lease_tasks(holder)

@@ -8,8 +8,8 @@ import pytest
 
 from agentcards.models import AgentCard, AgentProfile
 from agentcards.registry import CardRegistry
+from mailbox.access.agents import peers
 from mailbox.models import Agent, Peer
-from mailbox.verbs.agents import peers
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope
 from tests.support.yeoman_recorded import STATIC

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from mailbox.life import leasing, results
 from mailbox.models import Result, Task
-from mailbox.verbs.life import leasing, results
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from mailbox.life import leasing
 from mailbox.models import Task
-from mailbox.verbs.life import leasing
 from tests.support import factories, yeoman
 from tests.support.yeoman import RECEIVE, envelope
 

@@ -10,8 +10,8 @@ import uuid
 import pytest
 from django.core.management import call_command
 
+from mailbox.life import leasing, results
 from mailbox.models import Task
-from mailbox.verbs.life import leasing, results
 from tests.support import factories
 from tests.support import yeoman_recorded as recorded
 from tests.support.api import Api

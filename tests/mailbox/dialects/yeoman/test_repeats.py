@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.gate.callers import Caller
-from mailbox.gate.compacted import RESULT_DELETED
+from mailbox.access.agents import registration
+from mailbox.access.callers import Caller
+from mailbox.journal.compacted_tasks import RESULT_DELETED
+from mailbox.life import leasing, results
 from mailbox.models import AuditEvent, Peer, Task
-from mailbox.verbs.agents import registration
-from mailbox.verbs.life import leasing, results
-from mailbox.verbs.upkeep import compaction
+from mailbox.upkeep import compaction
 from mailbox.words import tokens
 from tests.support import factories, yeoman
 from tests.support.yeoman import envelope

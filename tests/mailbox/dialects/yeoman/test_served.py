@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import public_routes
 from mailbox.models import PublicRoute
-from mailbox.verbs.agents import public_routes
 from tests.support import factories
 from tests.support import yeoman_recorded as recorded
 from tests.support.databases import url_of_the_tests_database

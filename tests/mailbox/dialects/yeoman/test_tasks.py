@@ -8,8 +8,8 @@ from datetime import UTC
 
 import pytest
 
+from mailbox.life import leasing, results, sending
 from mailbox.models import PushConfig, Task
-from mailbox.verbs.life import leasing, results, sending
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories, yeoman
 

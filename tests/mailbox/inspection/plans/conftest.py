@@ -7,10 +7,10 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from mailbox.inspection.search import Moment
+from mailbox.inspection.search.queries import Moment
 from mailbox.models import AuditEvent, Failure, Lease, Result, Task
 from mailbox.models.failure import minute_of
-from mailbox.verbs.upkeep import rollups
+from mailbox.upkeep import rollups
 from tests.support import factories
 from tests.support.queries import analyze
 

@@ -9,9 +9,10 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection import agent_order, dealings, journal, tasks
-from mailbox.inspection.agent_order import Trouble
-from mailbox.inspection.backlogs import Limits
+from mailbox.inspection import journal, tasks
+from mailbox.inspection.statistics import agent_order, dealings
+from mailbox.inspection.statistics.agent_order import Trouble
+from mailbox.inspection.statistics.backlogs import Limits
 from mailbox.models import Agent, Task
 from tests.support.queries import assert_no_walk, explained
 

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection import failures, pairs
+from mailbox.inspection.statistics import failures, pairs
 from mailbox.models import Agent
-from mailbox.verbs.upkeep import pairs as counting
+from mailbox.upkeep import pair_counts as counting
 from tests.support.queries import assert_no_walk
 
 pytestmark = pytest.mark.django_db

@@ -9,7 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection import backlogs, gauges, search
+from mailbox.inspection.health import gauges
+from mailbox.inspection.search import queries
+from mailbox.inspection.statistics import backlogs
 from mailbox.models import Agent, AuditEvent, Task
 from mailbox.words.ids import IdPattern
 from tests.support.queries import assert_no_walk, assert_uses, plan_of
@@ -53,13 +55,13 @@ RESULTS = {
 
 @pytest.mark.skipif("connection.vendor != 'postgresql'", reason="SQLite compares a prefix without an index")
 def test_tasks_are_found_by_the_beginning_of_their_key(at):
-    assert "inv-4" in plan_of(search.tasks("key:inv-4*", at).order_by("-pk")[:51]).split("Index Cond")[1]
+    assert "inv-4" in plan_of(queries.tasks("key:inv-4*", at).order_by("-pk")[:51]).split("Index Cond")[1]
 
 
 @pytest.mark.parametrize(("text", "index"), RESULTS.items())
 @pytest.mark.parametrize("page", [51, 10_001])
 def test_results_are_found_by_index(at, text, index, page):
-    assert_uses(search.results(text, at).select_related("task").order_by("-pk")[:page], index, "mailbox_result")
+    assert_uses(queries.results(text, at).select_related("task").order_by("-pk")[:page], index, "mailbox_result")
 
 
 @pytest.mark.parametrize("text", ["posted:{}..{}", "posted:{}..", "age:<1d status:ok"])
@@ -67,13 +69,13 @@ def test_results_of_a_span_of_time_are_found_by_roll_ups(at, text):
     since = at.now - timedelta(days=1)
     moments = [f"{moment:%Y-%m-%dT%H:%MZ}" for moment in (since, since + 10 * MINUTE)]
 
-    assert re.search("roll_?up", plan_of(search.results(text.format(*moments), at).order_by("-pk")[:51]))
+    assert re.search("roll_?up", plan_of(queries.results(text.format(*moments), at).order_by("-pk")[:51]))
 
 
 @pytest.mark.parametrize(("text", "index"), TASKS.items())
 @pytest.mark.parametrize("page", [51, 10_001])
 def test_tasks_are_found_by_index(at, text, index, page):
-    assert_uses(search.tasks(text, at).order_by("-pk")[:page], index, "mailbox_task")
+    assert_uses(queries.tasks(text, at).order_by("-pk")[:page], index, "mailbox_task")
 
 
 @pytest.mark.parametrize("party", ["rare@local", None])
@@ -85,26 +87,26 @@ def test_the_beginning_of_an_id_is_found_by_its_index(at, party):
 
 @pytest.mark.parametrize("written", ["6f1c", "6f1c…2a87"])
 def test_ids_in_part_are_found_by_index(at, written):
-    assert_uses(search.tasks(f"id:{written}", at).order_by("-pk")[:51], "uuid", "mailbox_task")
-    assert_uses(search.tasks(f"parent:{written}", at).order_by("-pk")[:51], "children", "mailbox_task")
+    assert_uses(queries.tasks(f"id:{written}", at).order_by("-pk")[:51], "uuid", "mailbox_task")
+    assert_uses(queries.tasks(f"parent:{written}", at).order_by("-pk")[:51], "children", "mailbox_task")
     assert_uses(
-        search.leases(f"id:{written}", at).order_by("leased_at")[:51], "lease_id|lease_live_by", "mailbox_lease"
+        queries.leases(f"id:{written}", at).order_by("leased_at")[:51], "lease_id|lease_live_by", "mailbox_lease"
     )
-    assert_uses(search.events(f"task:{written}", at).order_by("-pk")[:51], "task_id|audit_task", "mailbox_auditevent")
+    assert_uses(queries.events(f"task:{written}", at).order_by("-pk")[:51], "task_id|audit_task", "mailbox_auditevent")
 
 
 @pytest.mark.parametrize(("text", "index"), EVENTS.items())
 @pytest.mark.parametrize("page", [51, 10_001])
 def test_events_are_found_by_index(at, text, index, page):
-    assert_uses(search.events(text, at).order_by("-pk")[:page], index, "mailbox_auditevent")
+    assert_uses(queries.events(text, at).order_by("-pk")[:page], index, "mailbox_auditevent")
 
 
 def test_tasks_finished_in_a_span_of_time_are_found_by_roll_ups(at):
     since = at.now - timedelta(days=1)
     text = f"finished:{since:%Y-%m-%dT%H:%MZ}..{since + 10 * MINUTE:%Y-%m-%dT%H:%MZ}"
 
-    assert 15 <= search.tasks(text, at).count() <= 20
-    assert re.search("roll_?up", plan_of(search.tasks(text, at).order_by("-pk")[:51]))
+    assert 15 <= queries.tasks(text, at).count() <= 20
+    assert re.search("roll_?up", plan_of(queries.tasks(text, at).order_by("-pk")[:51]))
 
 
 def test_events_of_a_span_of_time_are_found_by_roll_ups(at):
@@ -112,14 +114,14 @@ def test_events_of_a_span_of_time_are_found_by_roll_ups(at):
     span = f"at:{since:%Y-%m-%dT%H:%MZ}..{since + 10 * MINUTE:%Y-%m-%dT%H:%MZ}"
     expected = AuditEvent.objects.filter(at__gte=since, at__lt=since + 10 * MINUTE)
 
-    assert set(search.events(span, at)) == set(expected)
+    assert set(queries.events(span, at)) == set(expected)
     assert len(expected) == 20
-    assert re.search("roll_?up", plan_of(search.events(span, at).order_by("-pk")[:51]))
+    assert re.search("roll_?up", plan_of(queries.events(span, at).order_by("-pk")[:51]))
 
 
 @pytest.mark.parametrize("text", ["age:>1d", "age:<1h", "-age:<1h", "from:nobody@local", "-from:nobody@local"])
 def test_bounds_and_unknown_names_keep_the_results_right(at, text):
-    found = set(search.tasks(text, at).values_list("pk", flat=True))
+    found = set(queries.tasks(text, at).values_list("pk", flat=True))
 
     day, hour = at.now - timedelta(days=1), at.now - timedelta(hours=1)
     expected = {
@@ -143,7 +145,7 @@ def test_events_are_found_as_completely_as_by_a_plain_query(at, text):
         "-kind:a2a_repair_*": AuditEvent.objects.exclude(kind="a2a_repair_applied"),
     }
 
-    found = search.events(text, at).values_list("pk", flat=True)
+    found = queries.events(text, at).values_list("pk", flat=True)
 
     assert set(found) == set(expected[text].values_list("pk", flat=True))
 

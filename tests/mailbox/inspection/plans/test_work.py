@@ -9,9 +9,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection import history, troubles
-from mailbox.inspection.history import Span
-from mailbox.verbs.upkeep import depths
+from mailbox.inspection.statistics import history, troubles
+from mailbox.inspection.statistics.history import Span
+from mailbox.upkeep import depths
 from tests.support.queries import assert_no_walk, assert_uses, plan_of
 
 pytestmark = pytest.mark.django_db

@@ -8,7 +8,7 @@ from uuid import UUID
 from django.core.management import call_command
 from django.core.management.base import CommandError
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.doors import PROJECT, RECIPIENT, Act, Door, HubDoor, Seen, refusals
 

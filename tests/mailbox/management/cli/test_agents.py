@@ -7,8 +7,8 @@ import pytest
 from django.contrib.auth.models import Group, User
 from django.core.management.base import CommandError
 
-from mailbox.gate import credentials
-from mailbox.gate.callers import Role
+from mailbox.access.callers import Role
+from mailbox.access.credentials import authentication
 from mailbox.models import ApiKey, AuditEvent, CapabilityGrant
 from mailbox.words.errors import UnauthenticatedError
 from tests.support import factories
@@ -17,7 +17,7 @@ PUBKEY = "4vJ9JU1bJJE96FWSJKvHsmmFADCg4gpZQff4P3bkLKi"
 
 
 def authenticate(key):
-    return credentials.authenticate(key, source=AuditEvent.Source.API)
+    return authentication.authenticate(key, source=AuditEvent.Source.API)
 
 
 def test_agents_add_prints_the_agent_and_its_secrets(a2a_json):

@@ -7,10 +7,10 @@ from uuid import uuid4
 import pytest
 from django.core.management import CommandError
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.inspection import lookup
+from mailbox.life import updates
 from mailbox.models import Message, Task
-from mailbox.verbs.life import updates
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus
 from tests.support.factories import text
 

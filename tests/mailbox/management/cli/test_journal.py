@@ -6,7 +6,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from mailbox.models import AuditEvent, Seal
-from mailbox.verbs.upkeep import sealing
+from mailbox.upkeep import sealing
 from mailbox.words import sealed
 from tests.support.tampering import old_rows, triggers_off
 

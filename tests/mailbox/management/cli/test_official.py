@@ -6,8 +6,8 @@ import pytest
 from django.core.management import CommandError
 
 from agentcards import card_signing
+from mailbox.access.agents import openness
 from mailbox.models import Agent
-from mailbox.verbs.agents import openness
 from tests.support import factories, official
 
 pytestmark = pytest.mark.django_db

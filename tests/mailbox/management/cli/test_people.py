@@ -4,8 +4,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management.base import CommandError
 
-from mailbox.gate.callers import Caller, Role
-from mailbox.verbs.people import second_factor
+from mailbox.access.callers import Caller, Role
+from mailbox.access.people import second_factor
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.codes import code_of

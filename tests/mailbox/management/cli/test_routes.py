@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from django.core.management.base import CommandError
 
+from mailbox.access.credentials import public_routes
 from mailbox.models import PublicRoute
-from mailbox.verbs.agents import public_routes
 
 
 def test_an_added_route_is_printed_once_as_a_base_url(a2a_json, cast, settings):

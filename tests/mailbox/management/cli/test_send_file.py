@@ -9,11 +9,11 @@ import uuid
 import pytest
 from django.core.management.base import CommandError
 
-from mailbox.gate import quotas
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
+from mailbox.access.limits import quotas
+from mailbox.life import leasing, sending
 from mailbox.management.cli import progress, send_file
 from mailbox.models import AuditEvent, Task
-from mailbox.verbs.life import leasing, sending
 from tests.support import factories
 
 BOB = {"recipient": "bob"}

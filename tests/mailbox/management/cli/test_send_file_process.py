@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from django.db import connection
 
-from mailbox.gate.callers import Caller
+from mailbox.access.callers import Caller
 from mailbox.models import Lease, Result, Task
 from tests.support.databases import url_of_the_tests_database
 from tests.support.hub import PATIENCE, ROOT, wait_until

@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from django.core.management.base import CommandError
 
+from mailbox.life import results
 from mailbox.models import Lease, Task
-from mailbox.verbs.life import results
 from mailbox.words import secret_box
 from tests.support import factories
 

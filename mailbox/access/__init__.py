@@ -1,0 +1,1 @@
+"""Access: who calls, what callers may do, and the decision that records it."""

@@ -1,0 +1,1 @@
+"""Agents: their names, grants, peers, and which of them are open to anyone."""

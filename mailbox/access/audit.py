@@ -1,0 +1,154 @@
+"""The journal. No other module makes an AuditEvent, except the fast form, `mailbox/life/fast_path`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, TypeVar
+from uuid import UUID
+
+from django.db import IntegrityError, transaction
+from django.utils import timezone
+
+from mailbox.access import capabilities
+from mailbox.access.callers import Caller
+from mailbox.access.repeated_refusals import Repeats
+from mailbox.access.requests import Request
+from mailbox.database import write_turns
+from mailbox.database.bell import ringing, topics
+from mailbox.journal import changed_tasks
+from mailbox.models import AuditEvent, Task
+from mailbox.words import json_text
+from mailbox.words.errors import MailboxError
+from mailbox.words.kinds import Entry, Kind, LifeEntry
+
+MOST_CONFLICTS = 4
+_repeats = Repeats()
+Decided = TypeVar("Decided")
+
+
+class Journal:
+    """The journal rows of one decision, written together at its end. ``now`` is the time of the decision."""
+
+    def __init__(self, caller: Caller) -> None:
+        self.now: datetime = timezone.now()
+        self._caller = caller
+        self._rows: list[AuditEvent] = []
+        self._topics: list[str] = []
+
+    def admit(self, request: Request) -> None:
+        """Require the capability for ``request``, count one use of its grant, and add the row of the check.
+
+        Raise `CapabilityMissingError` or `CapabilityScopeMismatchError`, as `capabilities.require` and `Permit.use` do.
+        """
+        permit = capabilities.require(self._caller, request, self.now)
+        permit.use(request, self.now)
+        self.beside(permit.check)
+
+    def life(self, task: Task, entry: LifeEntry[Any]) -> None:
+        """Add the row of a change to ``task``, with the number that `Task.change` took for it."""
+        self._add(entry.kind, task.uuid, task.journal_seq, entry.data)
+        self._topics += topics.of_task(entry.kind, task)
+
+    def beside(self, entry: Entry[Any]) -> None:
+        """Add a row without a number: a check, a refusal, an administrative act."""
+        self._add(entry.kind, entry.task_id, None, entry.data)
+        self._topics += topics.of_kind(entry.kind)
+
+    def write(self) -> list[AuditEvent]:
+        """Insert the rows in the current transaction, and spend the nonce of a signed request; return the rows.
+
+        `committed` must follow the commit. Raises `BadSignatureError` if another request has spent the nonce.
+        """
+        if self._caller.nonce is not None:
+            self._caller.nonce.spend()
+        return AuditEvent.objects.bulk_create(self._rows)
+
+    def committed(self) -> None:
+        """Note that the transaction of `write` was committed, and wake those who wait for its changes."""
+        ringing.ring(self._topics)
+        changed_tasks.note(row.task_id for row in self._rows if row.task_id is not None and row.seq is not None)
+        if self._caller.nonce is not None:
+            self._caller.nonce.committed()
+
+    def _add(self, kind: Kind, task_id: UUID | None, seq: int | None, data: Mapping[str, Any]) -> None:
+        agent = self._caller.agent
+        self._rows.append(
+            AuditEvent(
+                kind=kind,
+                actor=self._caller.name,
+                actor_pubkey=agent.pubkey if agent else None,
+                task_id=task_id,
+                seq=seq,
+                data=json_text.dumps(data),
+                at=self.now,
+                request_id=self._caller.request_id,
+                source=self._caller.source,
+                address=self._caller.address,
+            )
+        )
+
+
+@contextmanager
+def decision(caller: Caller) -> Iterator[Journal]:
+    """Take one decision in one durable transaction, which commits the change together with its journal rows.
+
+    A `MailboxError` rolls the change back. Its own row, `MailboxError.entry`, is then committed by `refuse`. On SQLite
+    the transaction takes the write lock when it begins.
+    """
+    try:
+        with write_turns.turn(), transaction.atomic(durable=True):
+            journal = Journal(caller)
+            yield journal
+            journal.write()
+        journal.committed()
+    except MailboxError as refusal:
+        if refusal.entry is not None:
+            refuse(caller, refusal.entry)
+        raise
+
+
+def require(caller: Caller, request: Request) -> None:
+    """Raise as `capabilities.require` does for a caller that may not read what ``request`` names.
+
+    Journals a refusal, and nothing else. Counts no use.
+    """
+    with decision(caller) as journal:
+        capabilities.require(caller, request, journal.now)
+
+
+def refuse(caller: Caller, entry: Entry[Any]) -> None:
+    """Commit the row of a refusal. Beyond `repeated_refusals.MOST_ROWS` a minute, count it for one later row."""
+    note_repeats()
+    if _repeats.admits(caller, entry):
+        note(caller, entry)
+
+
+def note_repeats() -> None:
+    """Commit a row for the refusals that were counted in each minute that has ended."""
+    for caller, entry in _repeats.due() if _repeats else ():
+        note(replace(caller, nonce=None), entry)  # the nonce is of an earlier request
+
+
+def again_on_conflict(decide: Callable[[], Decided]) -> Decided:
+    """Return what ``decide`` returns. If a unique constraint stops it, run it again: it then reads the other's row.
+
+    A decision may meet several rows in turn, such as the leader of its work and then its own twin. After
+    `MOST_CONFLICTS` of them, `IntegrityError` is raised.
+    """
+    for _ in range(MOST_CONFLICTS - 1):
+        with suppress(IntegrityError):
+            return decide()
+    return decide()
+
+
+def note(caller: Caller, entry: Entry[Any]) -> AuditEvent:
+    """Commit one row in a transaction of its own, and return it."""
+    journal = Journal(caller)
+    journal.beside(entry)
+    with write_turns.turn(), transaction.atomic(durable=True):
+        (row,) = journal.write()
+    journal.committed()
+    return row

@@ -1,0 +1,170 @@
+"""The gate: checks whether a caller may take an action. Source: Covenant A2A, "Capability gating"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import F
+
+from mailbox.access import actions
+from mailbox.access.callers import Caller, Role
+from mailbox.access.requests import SCOPE_FIELDS, Request
+from mailbox.journal import entries
+from mailbox.journal.entries.access import Authorization, CapabilityCheckData
+from mailbox.models import CapabilityGrant, Task
+from mailbox.words.envelopes import AgentRef
+from mailbox.words.errors import (
+    CapabilityMissingError,
+    CapabilityScopeMismatchError,
+    Lack,
+    Remedy,
+    UnknownTaskError,
+)
+from mailbox.words.kinds import Entry
+
+_OPERATOR_ACTIONS = frozenset(
+    {
+        *(actions.SEND, actions.REQUEUE, actions.FORCE_ERROR, actions.DROP_REPLAY, actions.RESEND),
+        *(actions.ROUTES, actions.PAUSE, actions.MANAGE_REGISTRY, actions.VERIFY),
+        actions.SHARE_VIEWS,
+    }
+)
+_ADMIN_ACTIONS = frozenset(
+    {actions.COMPACT, actions.REGISTER, actions.GRANT, actions.PROFILE, actions.IMPORT, actions.TOOLS}
+)
+ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
+    Role.VIEWER: frozenset(),
+    Role.OPERATOR: _OPERATOR_ACTIONS,
+    Role.ADMIN: _OPERATOR_ACTIONS | _ADMIN_ACTIONS,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Permit:
+    """The answer of `require`: the journal row of the check, and the grant that allows the action.
+
+    ``grant`` is None if the caller's role or trust allows the action.
+    """
+
+    check: Entry[CapabilityCheckData]
+    grant: CapabilityGrant | None = None
+
+    def use(self, request: Request, now: datetime) -> None:
+        """Count one use of the grant for ``request``, in the transaction of the change.
+
+        Raise `CapabilityMissingError`, with the journal row of the refusal, if the grant has ended since `require`.
+        """
+        if self.grant is None or self.grant.max_uses is None:
+            return
+        live = CapabilityGrant.objects.live(now).filter(pk=self.grant.pk)
+        if not live.update(uses=F("uses") + 1):
+            raise CapabilityMissingError(
+                f"The grant for {self.grant.action} was used up, was revoked or has expired.",
+                entry=_check(request, None),
+                action=self.grant.action,
+            )
+
+
+def require(caller: Caller, request: Request, now: datetime) -> Permit:
+    """Return the permit for ``request``; raise `CapabilityMissingError` or `CapabilityScopeMismatchError`.
+
+    Raise `WrongPartyError` for a caller by a public route, unless it sends a task.
+    A grant must be for the action, and its scope must admit the request. One such grant suffices; a grant without
+    ``max_uses`` is preferred. The errors carry the journal row of the refusal, which `audit.decision` commits.
+    """
+    if request.verb != actions.SEND:
+        caller.must_do_more_than_send()
+    if caller.trusted:
+        return Permit(_check(request, Authorization(action=request.action, granted_by_display="local trust")))
+    if caller.role is not None and request.verb in ROLE_ACTIONS[caller.role]:
+        by = Authorization(action=request.action, granted_by_display=f"role:{caller.role}")
+        return Permit(_check(request, by))
+    matching = [grant for grant in live_grants(caller, now) if request.matched_by(grant)]
+    for grant in sorted(matching, key=lambda grant: grant.max_uses is not None):
+        if request.admitted_by(grant.pins):
+            by = Authorization(action=grant.action, granted_by_display=grant.granted_by, grant_id=str(grant.grant_id))
+            return Permit(_check(request, by), grant)
+    if matching:
+        raise _scope_mismatch(request)
+    raise _missing(caller, request)
+
+
+def holds(caller: Caller, verb: str, now: datetime) -> bool:
+    """Whether the caller may take ``verb`` within some scope. Journals nothing and counts no use.
+
+    ``verb`` is an action without a target: a grant for ``a2a.send.<agent>`` does not match ``a2a.send``.
+    """
+    if caller.trusted or (caller.role is not None and verb in ROLE_ACTIONS[caller.role]):
+        return True
+    return any(grant.action == verb for grant in live_grants(caller, now))
+
+
+def require_in_some_scope(caller: Caller, request: Request, now: datetime) -> None:
+    """Raise `CapabilityMissingError` for a caller that may not take the action in any scope.
+
+    Journals nothing and counts no use. A pass over many tasks begins with this check, and then admits a request for
+    each task.
+    """
+    if not holds(caller, request.verb, now):
+        require(caller, request, now)
+
+
+def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:
+    """Return the caller's live grants. `Caller.grants` are not read again."""
+    if caller.grants is not None:
+        return caller.grants
+    return CapabilityGrant.objects.live(now).filter(subject=caller.agent) if caller.agent else ()
+
+
+def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry[Any] | None = None) -> UnknownTaskError:
+    """Return the error for a task that another agent decides on.
+
+    A party to the task reads ``only``, a clause that names that agent. Any other caller reads the same message as for
+    an absent task. ``entry`` is the journal row of the refusal.
+    """
+    if caller.agent and Task.objects.visible_to(caller.agent).filter(uuid=task_id).exists():
+        return UnknownTaskError(f"You are a party to task {task_id}, but {only}.", entry=entry, task_id=task_id)
+    return UnknownTaskError.of(task_id, entry=entry)
+
+
+def _check(request: Request, authorized_by: Authorization | None) -> Entry[CapabilityCheckData]:
+    return entries.capability_check(request.scope_id, request.action, request.task_id, authorized_by)
+
+
+def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
+    lack = Lack(
+        action=request.action,
+        scope_id=request.scope_id,
+        target=None if request.target is None else str(request.target),
+        agent=caller.agent.display if caller.agent else None,
+        group=caller.role,
+        held_by=[role for role, held in ROLE_ACTIONS.items() if request.verb in held],
+        remedy=_remedy(caller, request),
+    )
+    return CapabilityMissingError(
+        f'This requires capability "{request.action}".',
+        lack=lack,
+        entry=_check(request, None),
+        action=request.action,
+    )
+
+
+def _remedy(caller: Caller, request: Request) -> Remedy:
+    if caller.agent is None or request.verb not in (*actions.TARGETED, *actions.GRANTABLE):
+        return Remedy.GROUP
+    if isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
+        return Remedy.TARGET
+    return Remedy.GRANT
+
+
+def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:
+    reason = f"every grant for it pins another {', '.join(SCOPE_FIELDS[:-1])} or {SCOPE_FIELDS[-1]}"
+    return CapabilityScopeMismatchError(
+        f'Capability "{request.action}" does not cover this request: {reason}.',
+        entry=entries.capability_scope_rejected(request.scope_id, request.action, request.task_id, reason),
+        action=request.action,
+    )

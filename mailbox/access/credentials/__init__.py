@@ -1,0 +1,1 @@
+"""Credentials: keys, signatures, secret URLs, and the caller that presents one."""

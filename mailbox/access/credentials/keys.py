@@ -1,0 +1,139 @@
+"""API keys: added and revoked. A key is shown once, when it is added."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from django.contrib.auth.models import User
+
+from mailbox.access import audit, own_agents
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import key_expiry
+from mailbox.access.requests import Request
+from mailbox.journal import entries
+from mailbox.models import Agent, ApiKey
+from mailbox.words import tokens
+from mailbox.words.envelopes import check_to_come
+from mailbox.words.errors import InvalidRequestError, KeyLimitError, UnknownKeyError
+
+LIVE_KEYS_PER_OWNER = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewKey:
+    """A new API key with its row. ``secret`` is the whole key, which is shown once and not stored."""
+
+    secret: str
+    row: ApiKey
+
+
+def add_key(
+    caller: Caller,
+    *,
+    agent: Agent | None = None,
+    username: str | None = None,
+    expires_at: datetime | None = None,
+) -> NewKey:
+    """Create an API key for ``agent``, or for a person's automation, and return it.
+
+    An agent may add a key of its own, to replace the old one. All other callers need ``a2a.capabilities.grant``.
+    ``expires_at`` is a future time; None means as late as `create_key` allows. Raises `InvalidRequestError`,
+    `CapabilityMissingError`, and `KeyLimitError` if the owner has two live keys. Locks the owner's row; journals
+    ``key_added``.
+    """
+    if (agent is None) == (username is None):
+        raise InvalidRequestError(dict.fromkeys(("agent", "username"), "must name an agent or a person, not both"))
+    caller.must_do_more_than_send()
+    own_agents.refuse_credentials(agent)
+    with audit.decision(caller) as journal:
+        check_to_come(expires_at, journal.now, path="expires_at")
+        require_own(caller, agent, str(agent or username), journal)
+        user = User.objects.filter(username=username).first() if username is not None else None
+        owner = agent or user
+        if owner is None:
+            raise InvalidRequestError({"username": "no such person"})
+        lock_owner(owner)
+        if ApiKey.objects.live(journal.now).filter(agent=agent, user=user).count() >= LIVE_KEYS_PER_OWNER:
+            raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys. Revoke one first.")
+        made = create_key(caller, journal.now, wanted=expires_at, agent=agent, user=user)
+        journal.beside(entries.key_added(str(owner), made.row.public_id))
+    return made
+
+
+def revoke_key(caller: Caller, public_id: str, *, with_made: bool = False) -> list[ApiKey]:
+    """Revoke a key at once. A second call changes nothing. Return the key, and then the other keys that were revoked.
+
+    ``with_made`` also revokes the keys that were made with it, the keys made with these, and so on. An agent may revoke
+    its own keys. All other callers need ``a2a.capabilities.grant``. Raises `UnknownKeyError`, `CapabilityMissingError`.
+    Locks the keys; journals ``key_revoked`` for each.
+    """
+    caller.must_do_more_than_send()
+    with audit.decision(caller) as journal:
+        key = _locked(ApiKey.objects.visible_to(caller.party).filter(public_id=public_id).first())
+        if key is None:
+            raise UnknownKeyError(f'No key has the public id "{public_id[:8]}".', public_id=public_id[:8])
+        require_own(caller, key.agent, key.owner, journal)
+        revoked = [key]
+        if with_made:
+            for made in _made_with(key):
+                if made.agent_id != key.agent_id or made.user_id != key.user_id:
+                    require_own(caller, made.agent, made.owner, journal)
+                revoked.append(made)
+        for one in revoked:
+            revoke_row(one, journal)
+    return revoked
+
+
+def create_key(caller: Caller, now: datetime, *, wanted: datetime | None = None, **owner: Any) -> NewKey:
+    """Store a new key of ``owner`` (the fields of `ApiKey`) and return it. Checks no capability; journals nothing.
+
+    The key expires as `key_expiry.of_new` decides, with its error.
+    """
+    expires_at, renews = key_expiry.of_new(caller, wanted, now)
+    return store_key(now, expires_at=expires_at, renews=renews, made_by=caller.credential, **owner)
+
+
+def store_key(now: datetime, **fields: Any) -> NewKey:
+    """Store a new key with these fields of `ApiKey` and return it. Decides and journals nothing."""
+    minted = tokens.mint()
+    row = ApiKey.objects.create(public_id=minted.public_id, digest=minted.digest, created_at=now, **fields)
+    return NewKey(secret=minted.key, row=row)
+
+
+def lock_owner(owner: Agent | User) -> None:
+    """Lock the row of a key's owner, so that two requests do not add a third key."""
+    type(owner)._default_manager.select_for_update(no_key=True).get(pk=owner.pk)
+
+
+def require_own(caller: Caller, agent: Agent | None, owner: str, journal: audit.Journal) -> None:
+    """Require ``a2a.capabilities.grant`` unless the caller is the agent that owns the key."""
+    if caller.agent is not None and caller.agent == agent:
+        return
+    journal.admit(Request.to_manage_keys(owner))
+
+
+def revoke_row(key: ApiKey, journal: audit.Journal) -> None:
+    """Revoke a locked key within the decision of ``journal``. Nothing changes for a revoked key."""
+    if key.revoked_at is None:
+        key.revoked_at = journal.now
+        key.save(update_fields=["revoked_at"])
+        journal.beside(entries.key_revoked(key.owner, key.public_id))
+
+
+def _locked(key: ApiKey | None) -> ApiKey | None:
+    locked = ApiKey.objects.select_for_update(of=("self",)).select_related("agent", "user")
+    return None if key is None else locked.get(pk=key.pk)
+
+
+def _made_with(key: ApiKey) -> Iterator[ApiKey]:
+    """Yield the unrevoked keys that were made with ``key``, directly or through other keys, and lock each."""
+    makers, seen = [key.public_id], {key.public_id}
+    while makers:
+        locked = ApiKey.objects.select_for_update(of=("self",)).select_related("agent", "user").order_by("pk")
+        made = [one for one in locked.filter(made_by__in=makers) if one.public_id not in seen]
+        makers = [one.public_id for one in made]
+        seen.update(makers)
+        yield from (one for one in made if one.revoked_at is None)

@@ -1,0 +1,94 @@
+"""Sign-ins of people in the journal. Failures are counted, so that a guesser cannot fill the journal."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+
+from django.contrib.auth.models import User
+
+from mailbox.access import audit
+from mailbox.access.callers import Caller
+from mailbox.journal import entries
+from mailbox.journal.entries.people import UNKNOWN_NAME
+from mailbox.models import AuditEvent
+
+NOTED_EVERY = 60.0  # seconds, per process, name and cause
+
+
+class Cause(StrEnum):
+    """Why a sign-in was refused."""
+
+    PASSWORD = "password"  # noqa: S105 (a cause)
+    CODE = "code"
+    LOCKED = "locked"
+    PROVIDER = "provider"
+
+
+@dataclass(slots=True)
+class _Failures:
+    count: int = 0  # since the last row
+    noted_at: float = float("-inf")
+    address: str = ""  # of the newest failure
+
+
+_failures: dict[tuple[str, Cause], _Failures] = {}
+_lock = threading.Lock()
+
+
+def signed_in(username: str, address: str) -> None:
+    """Journal that a person signed in from ``address``; ``username`` is the name of the account."""
+    audit.note(_person(username, address), entries.person_signed_in(username))
+    _note_failures()
+
+
+def signed_out(username: str, address: str, reason: str) -> None:
+    """Journal that a session of a person ended; ``reason`` is ``person``, ``idle`` or ``limit``."""
+    audit.note(_person(username, address), entries.person_signed_out(username, reason))
+
+
+def refused(typed: str, cause: Cause, address: str) -> None:
+    """Count a refused sign-in with the name ``typed``, and journal the failures that are due.
+
+    A process writes at most one row a minute for a name and a cause. The row has the count and the newest address. The
+    first failure is written at once. Names of no account count together, and the row does not repeat them:
+    people type passwords into the wrong field. Failures counted since the last row are lost when the process ends.
+    """
+    name = typed if User.objects.filter(username=typed).exists() else UNKNOWN_NAME
+    with _lock:
+        failures = _failures.setdefault((name, cause), _Failures())
+        failures.count += 1
+        failures.address = address
+    _note_failures()
+
+
+def active(pk: int) -> User | None:
+    """Return the person with this key; None for an unknown or inactive person."""
+    return User.objects.filter(pk=pk, is_active=True).first()
+
+
+def forget() -> None:
+    """Forget the counted failures, as a new process has none."""
+    with _lock:
+        _failures.clear()
+
+
+def _note_failures() -> None:
+    """Write the rows that are due. Each sign-in calls this, so the last failures of a storm get their row later."""
+    now, due = time.monotonic(), []
+    with _lock:
+        for (name, cause), failures in _failures.items():
+            if failures.count and now - failures.noted_at >= NOTED_EVERY:
+                due.append((name, cause, failures.count, failures.address))
+                failures.count, failures.noted_at = 0, now
+    for name, cause, count, address in due:
+        stranger = Caller(name="anonymous", source=AuditEvent.Source.DASHBOARD, address=address)
+        is_lock = cause is Cause.LOCKED
+        entry = entries.person_locked_out(name, count) if is_lock else None
+        audit.note(stranger, entry or entries.person_sign_in_failed(name, cause, count))
+
+
+def _person(username: str, address: str) -> Caller:
+    return Caller(name=f"user:{username}", source=AuditEvent.Source.DASHBOARD, address=address)

@@ -1,1 +1,0 @@
-"""Callers and their credentials, capabilities, rate limits and the journal."""

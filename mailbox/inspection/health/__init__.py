@@ -1,0 +1,1 @@
+"""The health of the hub: a report of checks, and gauges for monitoring."""

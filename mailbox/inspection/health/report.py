@@ -1,0 +1,290 @@
+"""The health of the hub: each check reports ok, degraded or failing, with what it measured."""
+
+from __future__ import annotations
+
+import logging
+import platform
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import cache, partial
+from importlib.metadata import version
+from typing import Any, TypeVar
+
+import django
+from django.conf import settings
+from django.db import connection
+
+from mailbox.database import compiled, timetable, vitals
+from mailbox.database.compiled import NOW
+from mailbox.inspection.health import alert_checks, cluster, credential_checks, waiting_checks, work_checks
+from mailbox.inspection.health.checks import HealthCheck, HealthStatus
+from mailbox.inspection.health.cluster import SILENT_AFTER
+from mailbox.inspection.search import full_text
+from mailbox.journal import seal_state
+from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
+from mailbox.words import redaction, times
+
+LOCK_WAIT = timedelta(milliseconds=250)
+LOG_LARGE = 64 * 2**20
+JOBS_MANY = 100
+DEAD_MANY = 100_000
+TRANSACTIONS_FEW = 500_000_000
+
+_SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN|DATABASE_URL|EMAIL_URL|ALERT_URL")
+_INTERNAL = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itself
+_VALUE_SHOWN = 100
+Found = TypeVar("Found")
+_logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Changed:
+    """A setting that is not its default. ``value`` is None for a secret."""
+
+    name: str
+    value: str | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    checks: list[HealthCheck]
+    tables: list[vitals.Table]
+    size: int | None
+    versions: dict[str, str]
+    changed: list[Changed]
+
+    @property
+    def word(self) -> HealthStatus:
+        """The worst word of the checks."""
+        words = {check.word for check in self.checks}
+        return next((word for word in (HealthStatus.FAILING, HealthStatus.DEGRADED) if word in words), HealthStatus.OK)
+
+
+def look(now: datetime) -> Health:
+    """Return the health of the hub. Raises no error: a check that cannot measure is degraded."""
+    found = [_attempt(name, partial(measure, now)) or _unknown(name) for name, measure in _checks()]
+    tables, size = _attempt("tables", vitals.tables), _attempt("size", vitals.size)
+    if tables is None or size is None:
+        found.append(_unknown("Tables"))
+    return Health(checks=found, tables=tables or [], size=size, versions=_versions(), changed=list(_changed()))
+
+
+def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
+    yield "Database answers", _answers
+    yield "Clocks agree", _clocks
+    if connection.vendor == "postgresql":
+        yield "Oldest transaction", _oldest_transaction
+        yield "Vacuum", _vacuum
+    else:
+        yield "Write lock", _write_lock
+        yield "Write-ahead log", _log
+        yield "Text search", _text_search
+    yield "Background worker", _cluster
+    yield "Background jobs", _queue
+    yield "Sweep", _sweep
+    yield "Callbacks", _callbacks
+    yield "Callback retries", work_checks.callbacks
+    yield "Agents' queues", work_checks.queues
+    yield "Errors", work_checks.errors
+    yield "Audit log seals", _seals
+    if connection.vendor == "postgresql":
+        yield "Audit log rights", _rights
+    yield "Roll-ups", _roll_ups
+    yield "Alerts", alert_checks.channels
+    yield "Hub's own agents", credential_checks.hub_agents
+    yield "API keys", credential_checks.api_keys
+    yield "Waiting requests", waiting_checks.seats
+    yield "Wake-ups", waiting_checks.wake_ups
+
+
+def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:
+    try:
+        return measure()
+    except Exception:  # a check that raises is degraded, and must not hide the others
+        _logger.exception("the health check of %s could not be made", name)
+        return None
+
+
+def _unknown(name: str) -> HealthCheck:
+    return HealthCheck(name=name, word=HealthStatus.DEGRADED, saw="could not be measured", note="See the hub's log.")
+
+
+def _answers(now: datetime) -> HealthCheck:
+    took = vitals.answer().took
+    word = _graded(took, timedelta(milliseconds=50), timedelta(seconds=1))
+    return HealthCheck(name="Database answers", word=word, saw=f"in {_milliseconds(took)}")
+
+
+def _clocks(now: datetime) -> HealthCheck:
+    ahead = vitals.answer().ahead
+    word = _graded(abs(ahead), timedelta(seconds=1), timedelta(minutes=1))
+    note = (
+        ""
+        if word is HealthStatus.OK
+        else "Ages, deadlines and timeouts are wrong by this difference. Synchronise the clocks with NTP."
+    )
+    return HealthCheck(name="Clocks agree", word=word, saw=f"within {_milliseconds(abs(ahead))}", note=note)
+
+
+def _oldest_transaction(now: datetime) -> HealthCheck:
+    age = vitals.oldest_transaction()
+    word = _graded(age, timedelta(minutes=1), timedelta(minutes=15))
+    note = "" if word is HealthStatus.OK else "Newer rows cannot be vacuumed. See pg_stat_activity for the transaction."
+    return HealthCheck(name="Oldest transaction", word=word, saw=times.write(age), note=note)
+
+
+def _vacuum(now: datetime) -> HealthCheck:
+    seen = vitals.vacuum()
+    behind = seen.dead > DEAD_MANY and seen.dead > seen.live
+    word = HealthStatus.DEGRADED if behind else HealthStatus.OK
+    if seen.transactions_left < TRANSACTIONS_FEW:
+        word = HealthStatus.FAILING
+    saw = f"at most {seen.dead:,} dead rows, in {seen.table}; {seen.transactions_left:,} transactions to wraparound"
+    return HealthCheck(name="Vacuum", word=word, saw=saw.replace(",", "\N{NARROW NO-BREAK SPACE}"))
+
+
+def _write_lock(now: datetime) -> HealthCheck:
+    waited = vitals.wait_for_write_lock(LOCK_WAIT)
+    if waited is None:
+        note = "A writer holds the lock for long. Use PostgreSQL for many writers."
+        saw = f"not free within {_milliseconds(LOCK_WAIT)}"
+        return HealthCheck(name="Write lock", word=HealthStatus.DEGRADED, saw=saw, note=note)
+    return HealthCheck(name="Write lock", word=HealthStatus.OK, saw=f"free after {_milliseconds(waited)}")
+
+
+def _log(now: datetime) -> HealthCheck:
+    size = vitals.log_size()
+    word = HealthStatus.OK if size < LOG_LARGE else HealthStatus.DEGRADED
+    note = "" if word is HealthStatus.OK else "A reader that does not end keeps the log from being written back."
+    return HealthCheck(name="Write-ahead log", word=word, saw=f"{size / 2**20:.1f} MiB", note=note)
+
+
+def _text_search(now: datetime) -> HealthCheck:
+    is_kept = full_text.is_kept()
+    word = HealthStatus.OK if is_kept else HealthStatus.DEGRADED
+    note = "" if is_kept else "Use an SQLite with FTS5, and apply the migration mailbox 0051 again."
+    return HealthCheck(name="Text search", word=word, saw="by FTS5" if is_kept else "off: no FTS5", note=note)
+
+
+def _cluster(now: datetime) -> HealthCheck:
+    swept_at = cluster.swept_at()
+    if swept_at is None:
+        saw = "no sweep finished yet"
+    elif swept_at > now:
+        saw = f"last sweep is dated {times.write(swept_at - now)} ahead of this clock"
+    else:
+        saw = f"last sweep {times.write(now - swept_at)} ago"
+    if cluster.is_recent(swept_at, now):
+        return HealthCheck(name="Background worker", word=HealthStatus.OK, saw=saw)
+    note = "No task is retried, expired or rolled up on a timer. `manage.py serve` starts it."
+    return HealthCheck(name="Background worker", word=HealthStatus.DEGRADED, saw=saw, note=note)
+
+
+def _queue(now: datetime) -> HealthCheck:
+    waiting = timetable.waiting()
+    word = HealthStatus.OK if waiting < JOBS_MANY else HealthStatus.DEGRADED
+    return HealthCheck(name="Background jobs", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} pending")
+
+
+def _sweep(now: datetime) -> HealthCheck:
+    failed = next(iter(_failed_sweep().rows()), None)
+    if failed is None or now - failed.at > SILENT_AFTER:
+        return HealthCheck(name="Sweep", word=HealthStatus.OK, saw="no recent failure")
+    step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
+    note = "Retried every minute. The other steps still run."
+    return HealthCheck(name="Sweep", word=HealthStatus.DEGRADED, saw=f"failed to {step}: {error}", note=note)
+
+
+def _callbacks(now: datetime) -> HealthCheck:
+    waiting = [delivery.next_attempt_at for delivery in _due_callback().rows(now=now)]
+    waiting += [config.due_since for config in _due_webhook().rows(now=now)]
+    if not waiting:
+        return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="nothing due")
+    late = now - min(waiting)
+    word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
+    note = "" if word is HealthStatus.OK else "`manage.py a2a carry` sends them. `manage.py serve` starts it."
+    return HealthCheck(name="Callbacks", word=word, saw=f"oldest overdue by {times.write(late)}", note=note)
+
+
+@compiled.once
+def _failed_sweep() -> Any:
+    return AuditEvent.objects.failed_sweeps()[:1]
+
+
+@compiled.once
+def _due_callback() -> Any:
+    return PushDelivery.objects.due(NOW).order_by("next_attempt_at")[:1]
+
+
+@compiled.once
+def _due_webhook() -> Any:
+    return PushConfig.objects.due(NOW).select_related("task").order_by("next_attempt_at")[:1]
+
+
+def _seals(now: datetime) -> HealthCheck:
+    seen = seal_state.state()
+    if seen.problem:
+        note = "`manage.py a2a audit verify` names the first wrong row."
+        return HealthCheck(name="Audit log seals", word=HealthStatus.FAILING, saw=seen.problem, note=note)
+    head = f"head {seen.head.hash} at row {seen.head.last_id}" if seen.head else "no block yet"
+    waits = now - seen.waits_since if seen.waits_since else timedelta(0)
+    word = _graded(waits, timedelta(minutes=10), timedelta(days=1))
+    note = (
+        "" if word is HealthStatus.OK else f"A row waits for its seal for {times.write(waits)}. The sweep seals rows."
+    )
+    return HealthCheck(name="Audit log seals", word=word, saw=head, note=note)
+
+
+def _rights(now: datetime) -> HealthCheck:
+    held = vitals.rights_to_change(AuditEvent._meta.db_table)
+    saw = f"this role may {', '.join(held)}" if held else "this role may only add rows"
+    note = "A role without these rights is a second layer; the page on operations describes it." if held else ""
+    return HealthCheck(name="Audit log rights", word=HealthStatus.OK, saw=saw, note=note)
+
+
+def _roll_ups(now: datetime) -> HealthCheck:
+    newest = RollUp.objects.newest()
+    if newest is None:
+        return HealthCheck(
+            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The background worker creates them."
+        )
+    behind = now - newest.through
+    word = _graded(behind, timedelta(minutes=6), timedelta(days=7))
+    note = "" if word is HealthStatus.OK else "Charts are slower until roll-ups catch up."
+    return HealthCheck(name="Roll-ups", word=word, saw=f"{times.write(behind)} behind", note=note)
+
+
+def _graded(seen: timedelta, well: timedelta, badly: timedelta) -> HealthStatus:
+    if seen < well:
+        return HealthStatus.OK
+    return HealthStatus.DEGRADED if seen < badly else HealthStatus.FAILING
+
+
+def _milliseconds(span: timedelta) -> str:
+    return f"{span / timedelta(milliseconds=1):.1f} ms"
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "A2A Hub": settings.A2A_VERSION,
+        "Python": platform.python_version(),
+        "Django": django.get_version(),
+        "Database": _attempt("version", vitals.version) or "unknown",
+        **{name: _installed(name) for name in ("django-q2", "granian")},
+    }
+
+
+@cache
+def _installed(package: str) -> str:
+    return version(package)
+
+
+def _changed() -> Iterator[Changed]:
+    for name, read in sorted(settings.A2A_ENVIRONMENT_READ.items()):
+        if read.is_default or name in _INTERNAL:
+            continue
+        shown = redaction.url(str(read.value))
+        clipped = shown if len(shown) <= _VALUE_SHOWN else f"{shown[:_VALUE_SHOWN]}…"
+        yield Changed(name=name, value=None if _SECRET.search(name) else clipped)

@@ -1,0 +1,281 @@
+"""The keys of the query language, for each list."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from django.db.models import Q
+
+from mailbox.inspection.search import full_text
+from mailbox.inspection.search.actors import actor
+from mailbox.inspection.search.terms import TEXT
+from mailbox.inspection.search.values import (
+    Moment,
+    Reading,
+    agent,
+    either,
+    moments,
+    number,
+    occurs,
+    one_of,
+    pubkey,
+    since,
+    text,
+    uuid,
+)
+from mailbox.inspection.statistics import backlogs, troubles
+from mailbox.models import AuditEvent, Failure, Lease, PushDelivery, RepairPlan, Result, RollUp, Task
+from mailbox.models.audit import OF_RARE_KINDS
+from mailbox.models.result import posted
+from mailbox.words.envelopes import DuplicateSafety
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.kinds import FREQUENT
+
+
+def _source(value: str, at: Moment) -> Q:
+    """Read the source. A rare source also excludes the API, so that SQLite uses the index of the rare sources."""
+    found = text("source")(value, at)
+    is_usual = "*" in value or value == AuditEvent.Source.API
+    return found if is_usual else found & ~Q(source=AuditEvent.Source.API.value)
+
+
+def _kind(value: str, at: Moment) -> Q:
+    """Read the kind of a journal row.
+
+    The filter for a rare kind also excludes the frequent kinds, so that SQLite uses the index of rare kinds.
+    """
+    found = text("kind")(value, at)
+    is_frequent = any(kind == value or (value.endswith("*") and kind.startswith(value[:-1])) for kind in FREQUENT)
+    return found if is_frequent else found & OF_RARE_KINDS
+
+
+def _finished(value: str, at: Moment) -> Q:
+    """Read the time range in which the result was posted, such as ``02:14..02:15``."""
+    return Q(pk__in=Result.objects.posted_between(*moments(value, at.now)).values("task"))
+
+
+def _state(value: str, at: Moment) -> Q:
+    if value in ("stale", Task.State.IN_FLIGHT):
+        live = Lease.objects.stale(at.now, at.stale_after) if value == "stale" else Lease.objects.live()
+        return Q(pk__in=live.values("task"))
+    if value == "waiting":
+        return Q(waits_on__isnull=False)
+    if value in Task.State.values:
+        return Q(state=value)
+    if value in Task.Outcome.values:
+        # The index leaves out the usual end. The condition is repeated, so that SQLite uses it for other ends.
+        return Q(outcome=value) if value == Task.Outcome.OK else Q(outcome=value) & ~Q(outcome=Task.Outcome.OK.value)
+    words = ", ".join([*Task.State.values, "stale", "waiting", *Task.Outcome.values])
+    raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {words}."})
+
+
+def _failure(value: str, _: Moment) -> Q:
+    """Read a fingerprint of the failures page. Failures are filed within a minute."""
+    return Q(pk__in=Failure.objects.filter(fingerprint=value.lower()).values("pk"))
+
+
+def _awaits(value: str, at: Moment) -> Q:
+    """Read what an interrupted task waits for. The state is repeated, so that the index of these tasks is used."""
+    return Q(state=Task.State.INTERRUPTED) & one_of("awaits", Task.Awaits.values)(value, at)
+
+
+def _lease_state(value: str, at: Moment) -> Q:
+    if value not in ("stale", "in_flight"):
+        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: stale, in_flight."})
+    live = Q(ended_at=None)
+    return live & Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else live
+
+
+def _status(value: str, at: Moment) -> Q:
+    found = one_of("status", Result.Status.values)(value, at)
+    # The index has only the rare states. The condition is repeated, so that SQLite uses it.
+    return found if value == Result.Status.OK else found & ~Q(status=Result.Status.OK.value)
+
+
+def _posted(value: str, at: Moment) -> Q:
+    """Read the time range in which the result was posted, such as ``02:14..02:15``."""
+    return posted(*moments(value, at.now))
+
+
+def _during(value: str, at: Moment) -> Q:
+    """Read the time range of a journal row, such as ``02:14..02:15``. Marks of the roll-ups bound the rows to read."""
+    start, end = moments(value, at.now)
+    found = Q(at__gte=start, pk__gt=RollUp.objects.mark_before(start, "last_event"))
+    return found & Q(at__lt=end, pk__lte=RollUp.objects.mark_after(end, "last_event")) if end else found
+
+
+def _party(*fields: str) -> Reading:
+    """Read a party of a result's task, in two ways.
+
+    The task's index serves all results, and the result's own index the pending results.
+    """
+
+    def read(value: str, at: Moment) -> Q:
+        any_of = Q()
+        for field in fields:
+            any_of |= agent(field)(value, at) & agent(f"task__{field}")(value, at)
+        return any_of
+
+    return read
+
+
+def _agent_state(value: str, at: Moment) -> Q:
+    known = {
+        "quiet": lambda: Q(pk__in=backlogs.quiet(at.now - backlogs.QUIET_AFTER).values("pk")),
+        "unserved": lambda: Q(pk__in=troubles.late_queues(at.now).values("pk")),
+        "paused": lambda: Q(paused_at__isnull=False),
+    }
+    if value not in known:
+        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {', '.join(known)}."})
+    return known[value]()
+
+
+def _outcome(value: str, _: Moment) -> Q:
+    """Read the outcome of a pass of the retry gate, by the text of its compact JSON."""
+    went_well, changed_nothing = Q(data__contains='"error":null'), Q(data__contains='"requeued":0,')
+    outcomes = {
+        "failed": ~went_well,
+        "requeued": went_well & ~changed_nothing,
+        "unchanged": went_well & changed_nothing,
+    }
+    if value not in outcomes:
+        raise InvalidRequestError({"q": f"Unknown outcome “{value[:50]}”. Use one of: {', '.join(outcomes)}."})
+    return outcomes[value]
+
+
+def _delivery_state(value: str, at: Moment) -> Q:
+    known = [*(state for state in PushDelivery.State.values if state != PushDelivery.State.TELLING), "failing"]
+    if value not in known:
+        words = ", ".join(known)
+        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {words}."})
+    if value == PushDelivery.State.PENDING:
+        return Q(state=value) | Q(state=PushDelivery.State.TELLING)
+    if value == "failing":
+        parts = troubles.failing_callbacks(troubles.failing_before(at.now))
+        telling, pending = (Q(pk__in=part.values("pk")) for part in parts)
+        return telling | pending
+    return Q(state=value)
+
+
+def _safety(field: str) -> Reading:
+    def read(value: str, _: Moment) -> Q:
+        if value not in list(DuplicateSafety):
+            raise InvalidRequestError(
+                {"q": f"Unknown safety “{value[:50]}”. Use one of: {', '.join(DuplicateSafety)}."}
+            )
+        return Q(**{f"{field}__isnull": value != DuplicateSafety.IDEMPOTENT})
+
+    return read
+
+
+def _task_text(field: str) -> Reading:
+    """Read words of the task's intent or its error."""
+
+    def read(value: str, _: Moment) -> Q:
+        return Q(**{f"{field}__among": full_text.tasks(value)})
+
+    return read
+
+
+def _event_text(value: str, _: Moment) -> Q:
+    """Read words of a reason in the journal."""
+    return Q(pk__among=full_text.events(value))
+
+
+TASK_KEYS: Mapping[str, Reading] = {
+    "state": _state,
+    "awaits": _awaits,
+    "agent": agent("sender", "recipient"),
+    "from": agent("sender"),
+    "to": agent("recipient"),
+    "key": text("idempotency_key"),
+    "kind": text("task_kind"),
+    "safety": _safety("cache_key"),
+    "age": since("sent_at", "last_task"),
+    "finished": _finished,
+    "attempt": number("attempt"),
+    "id": uuid("uuid"),
+    "parent": uuid("parent"),
+    "source": text("source"),
+    "context": text("context_id"),
+    "failure": _failure,
+    TEXT: _task_text("pk"),
+}
+LEASE_KEYS: Mapping[str, Reading] = {
+    "state": _lease_state,
+    "agent": agent("holder"),
+    "from": agent("task__sender"),
+    "to": agent("task__recipient"),
+    "key": text("task__idempotency_key"),
+    "kind": text("task__task_kind"),
+    "safety": _safety("task__cache_key"),
+    "age": since("leased_at"),
+    "attempt": number("attempt"),
+    "id": uuid("lease_id"),
+    "task": uuid("task__uuid"),
+    TEXT: occurs("task__intent_text", "holder__display", "task__sender__display", "task__recipient__display"),
+}
+SPOKEN_KEYS: Mapping[str, Reading] = {  # of messages, and of the rows of artifacts
+    "task": uuid("task__uuid"),
+}
+EVENT_KEYS: Mapping[str, Reading] = {
+    "kind": _kind,
+    "actor": actor,
+    "task": uuid("task_id"),
+    "since": since("at", "last_event"),
+    "at": _during,
+    "source": _source,
+    "request": text("request_id"),
+    "address": text("address"),
+    TEXT: _event_text,
+}
+RESULT_KEYS: Mapping[str, Reading] = {
+    "status": _status,
+    "delivery": one_of("delivery", Result.Delivery.values),
+    "agent": _party("sender", "recipient"),
+    "from": _party("sender"),
+    "to": _party("recipient"),
+    "key": text("task__idempotency_key"),
+    "kind": text("task__task_kind"),
+    "posted": _posted,
+    "age": since("posted_at", "last_result"),
+    "task": uuid("task__uuid"),
+    TEXT: _task_text("task__pk"),
+}
+AGENT_KEYS: Mapping[str, Reading] = {
+    "state": _agent_state,
+    "name": either("display", "local"),
+    "key": text("pubkey"),
+    "age": since("created_at"),
+    TEXT: occurs("display"),
+}
+SCAN_KEYS: Mapping[str, Reading] = {
+    "outcome": _outcome,
+    "actor": actor,
+    "source": _source,
+    "since": since("at", "last_event"),
+}
+REPLAY_KEYS: Mapping[str, Reading] = {
+    "sender": pubkey("sender_pubkey"),
+    "recipient": pubkey("recipient_pubkey"),
+    "key": text("key"),
+    "kind": text("task_kind"),
+    "status": text("status"),
+    "source": uuid("source_task_id"),
+    "age": since("stored_at"),
+    "hit": since("last_hit_at"),
+}
+PLAN_KEYS: Mapping[str, Reading] = {
+    "state": one_of("state", RepairPlan.State.values),
+    "verb": one_of("verb", RepairPlan.Verb.values),
+    "actor": either("made_by", "decided_by"),
+    "age": since("made_at"),
+}
+DELIVERY_KEYS: Mapping[str, Reading] = {
+    "state": _delivery_state,
+    "sender": agent("sender"),
+    "task": uuid("task_uuid"),
+    "id": uuid("delivery_id"),
+    "attempts": number("attempts"),
+    "age": since("created_at"),
+}

@@ -1,0 +1,182 @@
+"""The query language of lists: ``agent:hotels state:stale key:inv-* age:>10m -to:writer "some words"``.
+
+A ``key:value`` term narrows the list. A comma means or, a leading minus means not, a trailing ``*`` means any ending.
+Other words are those of the key ``text``. An unknown key or an invalid value is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from django.db.models import Q, QuerySet
+
+from mailbox.inspection.search.keys import (
+    AGENT_KEYS,
+    DELIVERY_KEYS,
+    EVENT_KEYS,
+    LEASE_KEYS,
+    PLAN_KEYS,
+    REPLAY_KEYS,
+    RESULT_KEYS,
+    SCAN_KEYS,
+    SPOKEN_KEYS,
+    TASK_KEYS,
+)
+from mailbox.inspection.search.terms import LONGEST, TEXT, Query, asks_words, chosen, parse, term, without
+from mailbox.inspection.search.values import Moment, Reading
+from mailbox.models import (
+    Agent,
+    Artifact,
+    AuditEvent,
+    Lease,
+    Message,
+    PushDelivery,
+    RepairPlan,
+    ReplayEntry,
+    Result,
+    Task,
+)
+from mailbox.models.agent import AgentQuerySet
+from mailbox.models.artifact import ArtifactQuerySet
+from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.message import MessageQuerySet
+from mailbox.models.push import PushDeliveryQuerySet
+from mailbox.models.repair_plan import RepairPlanQuerySet
+from mailbox.models.replay_entry import ReplayEntryQuerySet
+from mailbox.models.result import ResultQuerySet
+from mailbox.models.task_queries import TaskQuerySet
+from mailbox.words.errors import InvalidRequestError
+
+__all__ = [
+    "AGENT_KEYS",
+    "DELIVERY_KEYS",
+    "EVENT_KEYS",
+    "LEASE_KEYS",
+    "LONGEST",
+    "PLAN_KEYS",
+    "REPLAY_KEYS",
+    "RESULT_KEYS",
+    "SCAN_KEYS",
+    "TASK_KEYS",
+    "WORDS_AMONG",
+    "Moment",
+    "agents",
+    "artifacts",
+    "asks_words",
+    "attempts",
+    "chosen",
+    "deliveries",
+    "events",
+    "leases",
+    "messages",
+    "parse",
+    "plans",
+    "replay_entries",
+    "results",
+    "scans",
+    "tasks",
+    "term",
+    "without",
+]
+
+WORDS_AMONG = 10_000  # rows in which words are searched that must not occur: the newest; of leases, the oldest
+
+
+def tasks(text: str, at: Moment) -> TaskQuerySet:
+    """Return the tasks that match; raise `InvalidRequestError` for an invalid query."""
+    query = parse(text, TASK_KEYS)
+    found = Task.objects.filter(_all(query, TASK_KEYS, at))
+    return found.filter(pk__in=_newest(Task.objects.all())) if query.excludes(TEXT) else found
+
+
+def leases(text: str, at: Moment) -> LeaseQuerySet:
+    """Return the live leases that match; raise `InvalidRequestError` for an invalid query."""
+    return _leases(text, at, Lease.objects.live().order_by("leased_at"))
+
+
+def attempts(text: str, at: Moment) -> LeaseQuerySet:
+    """Return the leases that match, live or ended; raise `InvalidRequestError` for an invalid query."""
+    return _leases(text, at, Lease.objects.order_by("-pk"))
+
+
+def messages(text: str, at: Moment) -> MessageQuerySet:
+    """Return the messages that match; raise `InvalidRequestError` for an invalid query."""
+    return Message.objects.filter(_matching(text, SPOKEN_KEYS, at))
+
+
+def artifacts(text: str, at: Moment) -> ArtifactQuerySet:
+    """Return the rows of artifacts that match; raise `InvalidRequestError` for an invalid query."""
+    return Artifact.objects.filter(_matching(text, SPOKEN_KEYS, at))
+
+
+def results(text: str, at: Moment) -> ResultQuerySet:
+    """Return the results that match; raise `InvalidRequestError` for an invalid query."""
+    query = parse(text, RESULT_KEYS)
+    found = Result.objects.filter(_all(query, RESULT_KEYS, at))
+    return found.filter(task__in=_newest(Task.objects.all())) if query.excludes(TEXT) else found
+
+
+def agents(text: str, at: Moment) -> AgentQuerySet:
+    """Return the agents that match, by words in their names too; raise `InvalidRequestError` for an invalid query."""
+    return Agent.objects.filter(_matching(text, AGENT_KEYS, at))
+
+
+def scans(text: str, at: Moment) -> AuditEventQuerySet:
+    """Return the passes of the retry gate that match; raise `InvalidRequestError` for an invalid query."""
+    return AuditEvent.objects.scans().filter(_matching(text, SCAN_KEYS, at))
+
+
+def events(text: str, at: Moment) -> AuditEventQuerySet:
+    """Return the journal rows that match; raise `InvalidRequestError` for an invalid query."""
+    query = parse(text, EVENT_KEYS)
+    found = AuditEvent.objects.filter(_all(query, EVENT_KEYS, at))
+    return found.filter(pk__in=_newest(AuditEvent.objects.all())) if query.excludes(TEXT) else found
+
+
+def plans(text: str, at: Moment) -> RepairPlanQuerySet:
+    """Return the plans that match; raise `InvalidRequestError` for an invalid query."""
+    return RepairPlan.objects.filter(_matching(text, PLAN_KEYS, at))
+
+
+def replay_entries(text: str, at: Moment) -> ReplayEntryQuerySet:
+    """Return the cached results that match; raise `InvalidRequestError` for an invalid query."""
+    return ReplayEntry.objects.filter(_matching(text, REPLAY_KEYS, at))
+
+
+def deliveries(text: str, at: Moment) -> PushDeliveryQuerySet:
+    """Return the callbacks that match; raise `InvalidRequestError` for an invalid query."""
+    return PushDelivery.objects.filter(_matching(text, DELIVERY_KEYS, at))
+
+
+def _leases(text: str, at: Moment, among: LeaseQuerySet) -> LeaseQuerySet:
+    """Return the leases of ``among`` that match. Words are searched in the first of them, in their order."""
+    query = parse(text, LEASE_KEYS)
+    found = among.order_by().filter(_all(query, LEASE_KEYS, at))
+    return found.filter(pk__in=among.values("pk")[:WORDS_AMONG]) if query.asks(TEXT) else found
+
+
+def _newest(rows: QuerySet[Any]) -> QuerySet[Any]:
+    return rows.order_by("-pk").values("pk")[:WORDS_AMONG]
+
+
+def _matching(text: str, known: Mapping[str, Reading], at: Moment) -> Q:
+    return _all(parse(text, known), known, at)
+
+
+def _all(query: Query, known: Mapping[str, Reading], at: Moment) -> Q:
+    if query.words and TEXT not in known:
+        raise InvalidRequestError(
+            {"q": f"Free text isn't supported here. Use key:value with one of: {', '.join(known)}."}
+        )
+    every = Q()
+    for one in query.terms:
+        any_of = Q()
+        for value in one.values:
+            any_of |= known[one.key](value, at)
+        every &= ~any_of if one.is_negated else any_of
+    for word in query.words:
+        said = known[TEXT](word.text, at)
+        every &= ~said if word.is_negated else said
+    return every

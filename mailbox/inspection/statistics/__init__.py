@@ -1,0 +1,1 @@
+"""Numbers about work: backlogs, troubles, failures, counts over time."""

@@ -1,0 +1,1 @@
+"""The journal: what its rows say, how they are sealed, and what they keep of deleted tasks."""

@@ -1,0 +1,109 @@
+"""The plain case of a batch of sends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db import DEFAULT_DB_ALIAS
+from django.utils import timezone
+
+from mailbox.access.callers import Caller
+from mailbox.access.limits import quotas
+from mailbox.access.requests import Request
+from mailbox.database.bell import ringing, topics
+from mailbox.journal import changed_tasks, entries
+from mailbox.life.fast_path import plain, statements
+from mailbox.life.fast_path.batches import values
+from mailbox.models import Agent, Task
+from mailbox.words import json_text
+from mailbox.words.envelopes import TaskEnvelope
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.kinds import Kind
+
+
+def recipients(envelopes: Sequence[TaskEnvelope]) -> Mapping[str, Agent]:
+    """Return the agents that the tasks name by their whole displays, by those."""
+    named = {getattr(envelope.recipient, "display", None) for envelope in envelopes}
+    displays = [display for display in named if isinstance(display, str)]
+    rows = Agent.objects.filter(display__in=displays).values_list("pk", "display", "pubkey")
+    return {row[1]: Agent.from_identity(*row) for row in rows}
+
+
+def send_first(
+    caller: Caller, envelopes: Sequence[TaskEnvelope], known: Mapping[str, Agent]
+) -> tuple[int, Mapping[int, Task]]:
+    """Store the tasks before the first that is not plain, in one commit. ``known`` holds their `recipients`.
+
+    Return how many these are, and the stored tasks by their places. A task whose id is taken is not stored. If a quota
+    stops one task, none is stored.
+    """
+    sender = plain.served(caller)
+    if sender is None:
+        return 0, {}
+    now = timezone.now()
+    caller, tasks, items = values.informed(caller, now), [], []
+    named: set[UUID] = set()
+    for place, envelope in enumerate(envelopes, 1):
+        task = _task(envelope, sender, known, now)
+        if task is None or task.uuid in named:
+            break
+        permit = plain.permitted(caller, Request.to_send(envelope.recipient, envelope.id), now)
+        if permit is None:
+            break
+        tasks.append(task)
+        named.add(task.uuid)
+        items.append(values.item(_item(place, task, envelope), permit))
+    rows = _stored(caller, sender, items, now) if len(tasks) > 1 else ()
+    keys = dict(rows)
+    sent = {place: _sent(task, keys[task.uuid]) for place, task in enumerate(tasks) if task.uuid in keys}
+    ringing.ring([topics.agent(task.recipient_id) for task in sent.values()])
+    changed_tasks.note(task.uuid for task in sent.values())
+    return len(tasks), sent
+
+
+def _task(envelope: TaskEnvelope, sender: Agent, known: Mapping[str, Agent], now: datetime) -> Task | None:
+    """Return the unsaved row of a plain task; None for another task."""
+    try:
+        envelope.check()
+    except InvalidRequestError:
+        return None
+    recipient = known.get(envelope.recipient.display or "")
+    if recipient is None or envelope.recipient.pubkey not in (None, recipient.pubkey):
+        return None
+    if not plain.is_plain(envelope, sender):
+        return None
+    return Task.from_envelope(envelope, sender=sender, recipient=recipient, now=now)
+
+
+def _item(place: int, task: Task, envelope: TaskEnvelope) -> dict[str, object]:
+    sent = entries.task_sent(task.sender.display, str(envelope.recipient))
+    return {
+        "place": place,
+        "change_data": json_text.dumps(sent.data),
+        **statements.new_task_values(task),
+    }
+
+
+def _stored(
+    caller: Caller, sender: Agent, items: Sequence[Mapping[str, object]], now: datetime
+) -> Sequence[tuple[Any, Any]]:
+    rows: Sequence[tuple[Any, Any]] | None = values.store().send(
+        items,
+        sender=sender.pk,
+        most_queued=quotas.QUEUED.default,
+        most_queued_to_one=quotas.QUEUED_TO_ONE.default,
+        most_bytes=quotas.BYTES.default,
+        check_kind=str(Kind.CAPABILITY_CHECK),
+        change_kind=str(Kind.TASK_SENT),
+        **values.stamp(caller, now),
+    )
+    return rows or ()
+
+
+def _sent(task: Task, pk: int) -> Task:
+    task.pk = pk
+    task._state.adding, task._state.db = False, DEFAULT_DB_ALIAS
+    return task

@@ -1,0 +1,271 @@
+"""The plain case of each verb of batches as one SQLite transaction, whose number of statements is fixed.
+
+The functions are those of `postgresql`, with the same answers.
+"""
+
+# ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import timedelta
+from functools import cache, wraps
+from typing import Any, ParamSpec, TypeVar
+from uuid import UUID
+
+from django.db import IntegrityError, connection
+
+from mailbox.life.fast_path import sqlite as one
+from mailbox.life.fast_path import statements as single
+from mailbox.life.fast_path.batches import statements
+from mailbox.models.lease import Lease
+from mailbox.models.result import Result
+from mailbox.models.task import Task
+from mailbox.words import json_text
+
+Row = tuple[Any, ...]
+Items = Sequence[Mapping[str, Any]]
+P = ParamSpec("P")
+Answer = TypeVar("Answer")
+
+
+def _reading(name: str, columns: Mapping[str, str] | Sequence[str]) -> str:
+    """Return the start of a statement that reads the items of the parameter ``name`` as its rows."""
+    read = ", ".join(f"value ->> '{column}' AS {column}" for column in columns)
+    return f"WITH {name} AS MATERIALIZED (SELECT {read} FROM json_each(%({name})s))"
+
+
+def _agent(column: str) -> str:
+    """Return the query of an agent's pk, display and pubkey, where ``column`` holds the pk."""
+    own = (f"(SELECT {name} FROM mailbox_agent WHERE mailbox_agent.id = {column})" for name in ("display", "pubkey"))
+    return ", ".join([column, *own])
+
+
+ANSWERABLE = _reading("given", statements.ASKED) + statements.answerable("mailbox_task")
+
+_TO_SEND = [*statements.TO_SEND, *(f"task_{field.attname}" for field in single.new_task_fields())]
+SEND = f"""{_reading("given", _TO_SEND)}
+INSERT INTO mailbox_task ({{new_columns}}) SELECT {{new_values}}
+FROM given WHERE true ORDER BY place ON CONFLICT DO NOTHING RETURNING uuid, id, recipient_id"""
+FOR_PAIRS = statements.counted_for_pairs(
+    "SELECT CAST(key AS INTEGER) AS recipient_id, value AS number FROM json_each(%(pairs)s)"
+)
+FOR_SENDER = statements.counted_for_sender("SELECT %(number)s AS number, %(size)s AS size")
+SENT = _reading("given", _TO_SEND) + statements.checks_and_changes("change", "given", "task_uuid", "task_journal_seq")
+
+RESOLVE = f"{_reading('given', statements.ANSWERS)} {statements.RESOLVED} RETURNING id"
+END = _reading("answered", statements.ANSWERS) + statements.ENDED
+ANSWER = _reading("answered", statements.ANSWERS) + statements.NEW_RESULTS
+POSTED = _reading("answered", statements.ANSWERS) + statements.checks_and_changes(
+    "posted", "answered", "uuid", "journal_seq + 1"
+)
+
+OLDEST_TASKS = f"SELECT task.id, task.deadline_ms, task.size {single.IN_THE_QUEUE} LIMIT %(most)s"
+OLDEST = f"WITH head AS MATERIALIZED ({statements.up_to_the_most(OLDEST_TASKS)})"
+WAITING = f"{OLDEST} SELECT (SELECT count(*) FROM head), {statements.LEASED_BEFORE}"
+TAKE = f"{OLDEST} {statements.TAKEN}, {_agent('sender_id')}"
+_TAKEN = ("place", "id", "uuid", "attempt", "journal_seq", "times_out_at", "lease_id", "data")
+BEGIN = _reading("taken", _TAKEN) + statements.NEW_LEASES
+LEASED = f"""{_reading("taken", _TAKEN)} {statements.EVENT}
+{statements.event("change", "uuid", "journal_seq", "data")} FROM taken WHERE true ORDER BY place"""
+
+SIZE = "length(CAST(result.content AS BLOB)) + length(CAST(COALESCE(result.error_message, '') AS BLOB))"
+OLDEST_RESULTS = f"SELECT result.id, {SIZE} AS size {single.PENDING_IN_ORDER} LIMIT %(most)s"
+DUE = f"WITH head AS MATERIALIZED ({statements.up_to_the_most(OLDEST_RESULTS)})"
+SEEN = f"{DUE} SELECT (SELECT count(*) FROM head), {statements.DRAINED_BEFORE}"
+NAMED = """WITH named AS MATERIALIZED (
+    SELECT task.id, task.uuid FROM json_each(%(acks)s) AS ack CROSS JOIN mailbox_task task
+    WHERE task.uuid = ack.value AND task.sender_id = %(sender)s AND task.state = {resolved})"""
+KNOWN = f"{NAMED} SELECT uuid FROM named"
+ACK = NAMED + statements.ACKED
+GIVE = f"{DUE} {statements.GIVEN} RETURNING {{result_columns}}"
+NUMBER = _reading("result", ("task_id",)) + statements.numbered("result")
+_CHANGED = ("place", "uuid", "journal_seq", "data")
+TOLD = f"""{_reading("task", _CHANGED)} {statements.EVENT}
+{statements.event("acked", "uuid", "journal_seq", "data")} FROM task WHERE true ORDER BY place"""
+DELIVERED = TOLD.replace("acked_kind", "change_kind")
+
+_TASK_OF_LEASE = [field.attname for field in Lease._meta.concrete_fields].index("task_id")
+_TASK = [field.attname for field in Task._meta.concrete_fields]
+_OF_RESULT = {field.attname: number for number, field in enumerate(Result._meta.concrete_fields)}
+
+
+def _unless_stopped(work: Callable[P, Answer]) -> Callable[P, Answer | None]:
+    """Let ``work`` return None where a constraint stops it."""
+
+    @wraps(work)
+    def answer(*given: P.args, **named: P.kwargs) -> Answer | None:
+        try:
+            return work(*given, **named)
+        except IntegrityError:
+            return None
+
+    return answer
+
+
+@_unless_stopped
+def send(items: Items, **values: Any) -> Sequence[Row]:
+    """Insert the tasks; return (uuid, pk) of each that was inserted."""
+    with _deciding({"given": json_text.dumps(items), **values}) as session:
+        rows = session.rows(SEND)
+        if rows:
+            stored = {row[0] for row in rows}
+            sent = [item for item in items if item["task_uuid"] in stored]
+            session.give(
+                given=json_text.dumps(sent),
+                pairs=json_text.dumps(Counter(row[2] for row in rows)),
+                number=len(sent),
+                size=sum(item["task_size"] for item in sent),
+            )
+            for statement_ in (FOR_PAIRS, FOR_SENDER, SENT):
+                session.run(statement_)
+    return [(UUID(row[0]), row[1]) for row in rows]
+
+
+def answerable(asked: Items, **values: Any) -> Sequence[Row]:
+    """Return each leased task whose time is not up, behind the place of its item, with its sender and lease id."""
+    rows = _reads(ANSWERABLE, {"given": json_text.dumps(asked), **values})
+    return [(*row[:2], UUID(row[2]), *row[3:5], bool(row[5]), *row[6:-1], UUID(row[-1])) for row in rows]
+
+
+@_unless_stopped
+def work(answers: Items, lease_ids: Sequence[UUID], **values: Any) -> tuple[Sequence[Row], int, bool, Sequence[Row]]:
+    """Resolve the tasks that still have the journal numbers given, then lease the recipient's oldest tasks.
+
+    Return (task pk, result pk) of each result, how many tasks were the oldest, and whether this attempt leased before.
+    The rows of the leased tasks come last, each with those of its lease and of its sender.
+    """
+    ((number, before),) = _reads(WAITING, values)
+    if not number and not answers:
+        return [], number, bool(before), []
+    with _deciding(values) as session:
+        posted = _post(session, answers) if answers else []
+        taken = _take(session, lease_ids, values) if number else []
+    return posted, number, bool(before), [_loaded(*row) for row in taken]
+
+
+def _post(session: one.Session, answers: Items) -> Sequence[Row]:
+    session.give(given=json_text.dumps(answers))
+    resolved = {pk for (pk,) in session.rows(RESOLVE)}
+    if not resolved:
+        return []
+    session.give(answered=json_text.dumps([answer for answer in answers if answer["task_id"] in resolved]))
+    session.run(END)
+    posted = session.rows(ANSWER)
+    session.run(POSTED)
+    return posted
+
+
+def _take(session: one.Session, lease_ids: Sequence[UUID], values: Mapping[str, Any]) -> Sequence[tuple[Row, Row, Row]]:
+    """Return the rows of the tasks, leases and senders."""
+    queued = [(dict(zip(_TASK, row, strict=False)), row) for row in session.rows(TAKE)]
+    if not queued:
+        return []
+    queued.sort(key=lambda both: (both[0]["queued_at"], both[0]["id"]))
+    numbered = enumerate(zip(queued, lease_ids, strict=False), 1)
+    begun = [_begun(place, task, lease_id, lease_ids[0], values) for place, ((task, _), lease_id) in numbered]
+    session.give(taken=json_text.dumps(begun))
+    leases = {row[_TASK_OF_LEASE]: row for row in session.rows(BEGIN)}
+    session.run(LEASED)
+    return [(row[: len(_TASK)], leases[task["id"]], row[len(_TASK) :]) for task, row in queued]
+
+
+def _begun(
+    place: int, task: Mapping[str, Any], lease_id: UUID, first: UUID, values: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Return the item of one lease. The journal row of the batch names the lease ``first``, and no attempt yet."""
+    limit = task["work_timeout"]
+    attempt = f'"attempt":{single.ATTEMPT_TO_COME}', f'"attempt":{task["attempt"]}'
+    return {
+        "place": place,
+        **{name: task[name] for name in ("id", "uuid", "attempt", "journal_seq")},
+        "times_out_at": stored(values["at"] + timedelta(microseconds=limit)) if limit else None,
+        "lease_id": lease_id.hex,
+        "data": values["change_data"].replace(str(first), str(lease_id)).replace(*attempt),
+    }
+
+
+def _loaded(task: Row, lease: Row, sender: Row) -> Row:
+    return *one.loaded(Task, task), *one.loaded(Lease, lease), *sender
+
+
+@_unless_stopped
+def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bool, Sequence[Row]]:
+    """Acknowledge results, then deliver the sender's oldest pending results.
+
+    Return the ids of the tasks whose results are acknowledged, whether the case is plain, and whether this attempt got
+    results before. The rows of the results come last, each with its task's pk, uuid and journal number.
+    """
+    if not acks:
+        with connection.cursor() as cursor:
+            number, before, is_plain = _due(one.Session(cursor, values, statement))
+        if not (number and is_plain):
+            return [], is_plain, before, []
+        with _deciding(values) as session:
+            given = _give(session, values)
+        return [], bool(given), before, given
+    with _deciding({"acks": json_text.dumps([ack.hex for ack in acks]), **values}) as session:
+        acked = _acknowledge(session, values)
+        number, before, is_plain = _due(session)
+        given = _give(session, values) if number and is_plain else []
+    return acked, is_plain and bool(given or not number), before, given
+
+
+def _due(session: one.Session) -> tuple[int, bool, bool]:
+    """Return how many results are due, whether this attempt got results before, and whether the case is plain."""
+    ((number, before),) = session.rows(SEEN)
+    is_plain = number == session.values["most"] or not session.rows(one.OUT_OF_TIME)
+    return number, bool(before), is_plain
+
+
+def _acknowledge(session: one.Session, values: Mapping[str, Any]) -> Sequence[UUID]:
+    """Return the ids of the tasks whose results are acknowledged now, or were before."""
+    known = [UUID(row[0]) for row in session.rows(KNOWN)]
+    if changed := sorted(session.rows(ACK)):
+        _tell(session, changed, values["acked_data"], TOLD)
+    return known
+
+
+def _give(session: one.Session, values: Mapping[str, Any]) -> Sequence[Row]:
+    rows = sorted(session.rows(GIVE), key=lambda row: row[_OF_RESULT["receive_index"]])
+    if not rows:
+        return []
+    tasks = _tell(session, [(row[_OF_RESULT["task_id"]],) for row in rows], values["change_data"], DELIVERED)
+    return [(*one.loaded(Result, row), pk, UUID(uuid), seq) for row, (pk, uuid, seq) in zip(rows, tasks, strict=True)]
+
+
+def _tell(session: one.Session, changed: Sequence[Row], data: str, event: str) -> Sequence[Row]:
+    """Journal one change of each task whose pk ``changed`` holds; return its pk, uuid and number."""
+    session.give(result=json_text.dumps([{"task_id": pk} for (pk,) in changed]))
+    by_pk = {row[0]: row for row in session.rows(NUMBER)}
+    tasks = [by_pk[pk] for (pk,) in changed]
+    items = [
+        {"place": place, "uuid": uuid, "journal_seq": seq, "data": data} for place, (_, uuid, seq) in enumerate(tasks)
+    ]
+    session.give(task=json_text.dumps(items))
+    session.run(event)
+    return tasks
+
+
+def stored(value: object) -> object:
+    """Return a value of a field as JSON that the database stores as the field's value."""
+    return one.plain(value)
+
+
+def _deciding(values: Mapping[str, Any]) -> AbstractContextManager[one.Session]:
+    return one.deciding(values, statement)
+
+
+def _reads(sql: str, values: Mapping[str, Any]) -> Sequence[Row]:
+    with connection.cursor() as cursor:
+        return one.Session(cursor, values, statement).rows(sql)
+
+
+@cache
+def statement(text: str) -> str:
+    """Return a statement as this database runs it."""
+    fields = single.new_task_fields()
+    values = [f"task_{field.attname}" for field in fields]
+    return single.written(text, **one.CASTS, new_values=", ".join(values), times_out_at="times_out_at", joined="")

@@ -1,0 +1,55 @@
+"""The values that the statements of batches share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from types import ModuleType
+from typing import Any
+
+from django.db import connection
+
+from mailbox.access import capabilities
+from mailbox.access.callers import Caller
+from mailbox.access.capabilities import Permit
+from mailbox.life.fast_path.batches import postgresql, sqlite
+from mailbox.words import json_text
+
+
+def store() -> ModuleType:
+    """Return the module that runs the statements on this database."""
+    return postgresql if connection.vendor == "postgresql" else sqlite
+
+
+def informed(caller: Caller, now: datetime) -> Caller:
+    """Return the caller with its live grants, so that its items need no query for them."""
+    return caller if caller.grants is not None else replace(caller, grants=tuple(capabilities.live_grants(caller, now)))
+
+
+def item(fields: Mapping[str, object], permit: Permit | None = None) -> dict[str, object]:
+    """Return the item of a batch, with the journal row of its check, as the database reads it."""
+    stored = store().stored
+    check = (
+        {}
+        if permit is None
+        else {"check_task_id": permit.check.task_id, "check_data": json_text.dumps(permit.check.data)}
+    )
+    return {name: stored(value) for name, value in {**fields, **check}.items()}
+
+
+def stamp(caller: Caller, now: datetime) -> dict[str, Any]:
+    """Return what all journal rows of a batch share."""
+    return {
+        "actor": caller.name,
+        "actor_pubkey": caller.agent and caller.agent.pubkey,
+        "at": now,
+        "request_id": caller.request_id,
+        "source": str(caller.source),
+        "address": caller.address,
+    }
+
+
+def credential(caller: Caller) -> dict[str, Any]:
+    """Return the key that the caller presented, which must still be live."""
+    return {"credential": caller.credential, "signing_key": caller.nonce and caller.nonce.pubkey}

@@ -1,0 +1,168 @@
+"""The verbs of a sender that sets and deletes webhooks of its tasks."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django.db.models import QuerySet
+
+from mailbox.access import audit, visibility
+from mailbox.access.audit import Journal
+from mailbox.access.callers import Caller
+from mailbox.journal import entries
+from mailbox.life import callbacks, expiry
+from mailbox.models import Agent, AuditEvent, PushConfig, PushDelivery, Task
+from mailbox.outbound import destinations
+from mailbox.words import secret_box
+from mailbox.words.errors import InvalidRequestError, UnknownTaskError
+from mailbox.words.kinds import Kind
+from mailbox.words.push import PushTarget
+
+MOST_OF_A_TASK = 20
+_INLINE = "push config"  # names the webhook that came with a message and has no id of its sender
+
+
+def set_config(caller: Caller, task_id: UUID, target: PushTarget, *, recipient: Agent) -> PushConfig:
+    """Set a webhook of the caller's task to ``recipient``; return its row once it is durable.
+
+    The webhook gets each event that follows. If the task has one of this id, ``target`` replaces it. The webhook is
+    then enabled again, and gets the events that did not arrive yet. A resolved task may have a webhook, which gets
+    nothing. ``target.config_id`` None makes a new webhook.
+
+    Raises, in this order: `InvalidRequestError` for a bad target; `WrongPartyError` by a public route;
+    `UnknownTaskError` for a task that is absent, not of the official protocol, or of other parties;
+    `InvalidRequestError` for one webhook more than `MOST_OF_A_TASK`. Locks the task row, then the webhook. Journals
+    ``push_config_set``. Source: A2A, CreateTaskPushNotificationConfig.
+    """
+    check(target)
+    caller.must_do_more_than_send()
+    expiry.expire_if_due(caller, task_id)
+    with audit.decision(caller) as journal:
+        task = _own(caller, task_id, recipient)
+        return _put(task, target.config_id or str(uuid.uuid4()), target, journal, told=task.journal_seq)
+
+
+def delete_config(caller: Caller, task_id: UUID, config_id: str, *, recipient: Agent) -> None:
+    """Delete a webhook of the caller's task, with its pending event. An absent webhook changes nothing.
+
+    A request that is under way is not stopped. Raises `WrongPartyError` and `UnknownTaskError` as `set_config` does.
+    Locks the task row, then the webhook. Journals ``push_config_deleted``. Source: A2A,
+    DeleteTaskPushNotificationConfig.
+    """
+    caller.must_do_more_than_send()
+    expiry.expire_if_due(caller, task_id)
+    with audit.decision(caller) as journal:
+        task = _own(caller, task_id, recipient)
+        config = _of(task, config_id).first()
+        if config is None:
+            return
+        _forget_untold(config)
+        config.delete()
+        journal.beside(entries.push_config_deleted(task.uuid, config_id, destinations.receiver(config.url)))
+
+
+def check(target: PushTarget | None, *, prefix: str = "") -> None:
+    """Raise `InvalidRequestError` for a target that no task may have. None is allowed. ``prefix`` begins each path."""
+    if target is None:
+        return
+    if found := dict(target.problems(prefix)):
+        raise InvalidRequestError(found)
+    callbacks.judge(target.url, path=f"{prefix}url")
+
+
+def remember(task: Task, target: PushTarget, journal: Journal, *, told: int) -> None:
+    """Store the webhook that came with a message, in the transaction of that message.
+
+    It gets each event after the journal row ``told`` of the task, whose row is locked or new. Without an id of its
+    sender, it replaces the webhook of an earlier message of the task. Raises `InvalidRequestError` as `set_config`.
+    """
+    _put(task, _id_of(task.uuid, target), target, journal, told=told)
+
+
+def is_asked_again(task_id: UUID, sent_at: datetime, target: PushTarget | None) -> bool:
+    """Whether the message of this time came with the same webhook, or with none.
+
+    The journal tells, also after the webhook was changed or deleted. Its secrets are compared as long as it is there.
+    """
+    rows = AuditEvent.objects.filter(task_id=task_id, kind=Kind.PUSH_CONFIG_SET, at=sent_at)
+    noted = rows.first()
+    if noted is None or target is None:
+        return noted is None and target is None
+    config_id = _id_of(task_id, target)
+    if noted.fields != {"config_id": config_id, "receiver": destinations.receiver(target.url)}:
+        return False
+    known = PushConfig.objects.webhooks().filter(task__uuid=task_id, config_id=config_id, created_at=sent_at).first()
+    return known is None or _is_same(known, target)
+
+
+def _own(caller: Caller, task_id: UUID, recipient: Agent) -> Task:
+    task = visibility.own_a2a_tasks(caller, recipient).locked().filter(uuid=task_id).first()
+    if task is None:
+        raise UnknownTaskError.of(task_id)
+    return task
+
+
+def _of(task: Task, config_id: str) -> QuerySet[PushConfig]:
+    return PushConfig.objects.webhooks().filter(task=task, config_id=config_id).select_for_update()
+
+
+def _put(task: Task, config_id: str, target: PushTarget, journal: Journal, *, told: int) -> PushConfig:
+    """Store the target under the id. A webhook of that id keeps its position."""
+    config = _of(task, config_id).first()
+    if config is None:
+        if PushConfig.objects.webhooks().filter(task=task).count() >= MOST_OF_A_TASK:
+            raise InvalidRequestError({"config_id": f"a task has at most {MOST_OF_A_TASK} webhooks"})
+        config = PushConfig(task=task, config_id=config_id, told_seq=told)
+        is_open = task.state != Task.State.RESOLVED
+    else:
+        is_open = task.state != Task.State.RESOLVED or _has_something_to_tell(config)
+        _forget_untold(config)
+    for name, value in _columns(target).items():
+        setattr(config, name, value)
+    config.failures, config.disabled_at, config.created_at = 0, None, journal.now
+    config.next_attempt_at = journal.now if is_open else None
+    config.save()
+    journal.beside(entries.push_config_set(task.uuid, config_id, destinations.receiver(config.url)))
+    return config
+
+
+def _has_something_to_tell(config: PushConfig) -> bool:
+    return config.next_attempt_at is not None or config.disabled_at is not None
+
+
+def _forget_untold(config: PushConfig) -> None:
+    """Delete the pending event. The courier writes it anew for the new target."""
+    PushDelivery.objects.filter(config=config).exclude(state=PushDelivery.State.DELIVERED).delete()
+
+
+def _columns(target: PushTarget) -> Mapping[str, Any]:
+    return {
+        "url": target.url,
+        "protocol": str(target.protocol),
+        "sealed_token": _sealed(target.token),
+        "auth_scheme": target.auth_scheme,
+        "sealed_credentials": _sealed(target.auth_credentials),
+    }
+
+
+def _sealed(secret: str | None) -> str | None:
+    return None if secret is None else secret_box.seal(secret)
+
+
+def _id_of(task_id: UUID, target: PushTarget) -> str:
+    return target.config_id or str(uuid.uuid5(task_id, _INLINE))
+
+
+def _is_same(known: PushConfig, target: PushTarget) -> bool:
+    public = (known.url, known.protocol, known.auth_scheme)
+    if public != (target.url, target.protocol, target.auth_scheme):
+        return False
+    try:
+        secrets = [sealed and secret_box.unseal(sealed) for sealed in (known.sealed_token, known.sealed_credentials)]
+    except secret_box.UnreadableSecretError:  # the secrets cannot be compared
+        return True
+    return secrets == [target.token, target.auth_credentials]

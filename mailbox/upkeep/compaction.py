@@ -1,0 +1,222 @@
+"""Compaction: deletes the rows of finished tasks. The journal and the cached results stay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import Count, Exists, OuterRef, Q, Sum
+from django.utils import timezone
+
+from mailbox.access import audit
+from mailbox.access.callers import Caller
+from mailbox.access.limits import quotas
+from mailbox.access.requests import Request
+from mailbox.journal import compacted_tasks
+from mailbox.journal.entries.about_tasks import TasksCompactedData
+from mailbox.life import callbacks
+from mailbox.models import Agent, Artifact, Failure, Lease, Message, PushConfig, PushDelivery, Result, Task
+from mailbox.models.task_indexes import OF_OTHER_DIALECTS
+from mailbox.models.task_queries import TaskQuerySet
+from mailbox.upkeep import old_rows, rollups
+from mailbox.words.kinds import Entry
+from mailbox.words.secret_box import UnreadableSecretError
+
+BATCH = 500
+READ_AT_ONCE = 25
+# How long the rows of a receive attempt stay after its lease or result has ended, so that its id stays spent. A request
+# that its client has given up waits 60 s at most. The rest is for its time in queues: of proxies, of web workers.
+SPENT_IDS_KEPT = timedelta(minutes=10)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Retention:
+    """How long a finished task is kept after its result was acknowledged, or delivered but not acknowledged."""
+
+    acked: timedelta = timedelta(hours=1)
+    delivered: timedelta = timedelta(days=7)
+
+    @classmethod
+    def from_settings(cls) -> Retention:
+        return cls(acked=settings.A2A_RETENTION_ACKED, delivered=settings.A2A_RETENTION_DELIVERED)
+
+
+def compact(caller: Caller, retention: Retention) -> int:
+    """Delete resolved tasks whose result was acknowledged or delivered, past their retention; return how many.
+
+    Needs ``a2a.compact``. A task stays while a task that stays names it as parent, so that no tree is cut. Tasks that
+    are queued, leased or not delivered stay, and so do cached results and the journal. A task stays while a webhook of
+    it has something to tell. Callbacks of a deleted task that were delivered or given up are deleted with it. A task
+    with a receive attempt id stays for `SPENT_IDS_KEPT` after that lease ended, or that result was delivered or
+    acknowledged.
+
+    The tasks are read by index, outside of any transaction. Each transaction deletes at most `BATCH` of them, after it
+    has checked them again, and skips locked rows. Journals ``a2a_tasks_compacted`` for each task. That row answers
+    repeated sends and results later. Source: Covenant A2A, compaction; idempotency policy.
+    """
+    with audit.decision(caller) as journal:
+        journal.admit(Request.to_compact())
+        now = journal.now
+    finished = _finished(retention, now)
+    return _drop_in_batches(caller, finished, lambda: _to_drop(retention, now), reason="retention")
+
+
+def cap_sent(caller: Caller, *, dialect: str, cap: int, sender: Agent | None = None, cycle: int = 100) -> int:
+    """Delete the oldest finished tasks of ``sender`` in a dialect if it has more than ``cap`` tasks there.
+
+    At most ``cycle`` tasks are deleted for one sender; returns how many. ``sender`` None: every sender has the same cap
+    and cycle. A task is deleted only if its result was delivered, acknowledged, or shown to its sender by a poll. So
+    nothing is deleted if the other results have not reached the sender. For a given ``sender``, only its oldest
+    ``cap + cycle`` tasks are looked at, because it waits for the answer. Tasks with a receive attempt id stay as in
+    `compact`. Journals ``a2a_tasks_compacted`` for each task.
+
+    Source: corvid-agent, "Task store", which keeps 1,000 tasks and deletes 100 in a cycle.
+    """
+    of_dialect = Task.objects.filter(OF_OTHER_DIALECTS, dialect=dialect)
+    reached = of_dialect.filter(_has_reached_its_sender()).exclude(_spent_lately(timezone.now()))
+    if sender is None:
+        candidates = [reached.filter(sender=over) for over in _senders_of_more_than(cap, of_dialect)]
+    else:
+        oldest = list(of_dialect.filter(sender=sender).order_by("pk").values_list("pk", flat=True)[: cap + cycle])
+        candidates = [reached.filter(sender=sender, pk__lte=oldest[-1])] if len(oldest) > cap else []
+    return sum(_drop(caller, reached, _keys(tasks, cycle), reason="cap") for tasks in candidates)
+
+
+def clear(caller: Caller, *, dialect: str) -> int:
+    """Delete every resolved task of a dialect, delivered or not; return how many. Needs ``a2a.compact``.
+
+    Tasks with a receive attempt id stay as in `compact`.
+    """
+    with audit.decision(caller) as journal:
+        journal.admit(Request.to_compact())
+        now = journal.now
+    resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED).exclude(_spent_lately(now))
+    return _drop_in_batches(caller, resolved, lambda: _keys(resolved, BATCH), reason="cleared")
+
+
+def _senders_of_more_than(many: int, tasks: TaskQuerySet) -> Sequence[int]:
+    counted = tasks.order_by().values("sender").annotate(sent=Count("pk")).filter(sent__gt=many)
+    return list(counted.values_list("sender", flat=True))
+
+
+def _has_reached_its_sender() -> Q:
+    return Q(result__delivery__in=[Result.Delivery.DELIVERED, Result.Delivery.ACKED]) | Q(
+        result__shown_at__isnull=False
+    )
+
+
+def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
+    acked = Q(result__delivery=Result.Delivery.ACKED, result__acked_at__lte=now - retention.acked)
+    delivered = Q(result__delivery=Result.Delivery.DELIVERED, result__delivered_at__lte=now - retention.delivered)
+    finished = Task.objects.filter(acked | delivered, state=Task.State.RESOLVED)
+    return finished.exclude(_has_child("pk", "uuid")).exclude(_spent_lately(now)).exclude(_is_to_be_told("pk"))
+
+
+def _has_child(key: str, task_id: str) -> Exists:
+    """Whether another task names this one as parent. ``key`` and ``task_id`` are the fields of its key and id."""
+    return Exists(Task.objects.filter(parent=OuterRef(task_id)).exclude(pk=OuterRef(key)))
+
+
+def _is_to_be_told(key: str) -> Exists:
+    """Whether a webhook of the task has something to tell. ``key`` is the field of the task's key."""
+    return Exists(PushConfig.objects.open().filter(task=OuterRef(key)))
+
+
+def _spent_lately(now: datetime, *, task: str = "pk", result: str = "result__") -> Q:
+    """Whether a receive attempt must still find its rows of this task.
+
+    ``task`` is the field of the task's key, and ``result`` the path to the fields of its result.
+    """
+    since = now - SPENT_IDS_KEPT
+    leases = Lease.objects.filter(task=OuterRef(task), receive_attempt_id__isnull=False, ended_at__gt=since)
+    given = Q((f"{result}delivered_at__gt", since)) | Q((f"{result}acked_at__gt", since))
+    return Q(Exists(leases)) | Q((f"{result}receive_attempt_id__isnull", False)) & given
+
+
+def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
+    """Return the keys of up to `BATCH` of the `_finished` tasks, the earliest acknowledged first."""
+    acked = Result.objects.acked_until(now - retention.acked)
+    delivered = Result.objects.delivered_until(now - retention.delivered)
+    found: list[int] = []
+    for results in (acked, delivered):
+        free = (
+            results.exclude(_has_child("task_id", "task__uuid"))
+            .exclude(_spent_lately(now, task="task_id", result=""))
+            .exclude(_is_to_be_told("task_id"))
+        )
+        found += free.values_list("task_id", flat=True)[: BATCH - len(found)]
+    return found
+
+
+def _keys(tasks: TaskQuerySet, limit: int) -> Sequence[int]:
+    """Return the keys of up to ``limit`` of these tasks, oldest first."""
+    return list(tasks.order_by("pk").values_list("pk", flat=True)[:limit])
+
+
+def _drop_in_batches(
+    caller: Caller, finished: TaskQuerySet, candidates: Callable[[], Sequence[int]], *, reason: str
+) -> int:
+    total = 0
+    while found := candidates():
+        dropped = _drop(caller, finished, found, reason=reason)
+        total += dropped
+        if not dropped:  # all of them are locked elsewhere
+            break
+    return total
+
+
+def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: str) -> int:
+    """Delete the tasks with these keys, with their leases, messages, artifacts and results; return how many.
+
+    Tasks that are locked, or no longer among ``tasks``, stay. The journal rows are made before the transaction, because
+    large payloads would prolong it. The content of a resolved task never changes.
+    """
+    rows = _rows(keys, reason)
+    with audit.decision(caller) as journal:
+        free = tasks.filter(pk__in=keys).order_by("pk").select_for_update(skip_locked=True, of=("self",))
+        found = list(free.values_list("pk", flat=True))
+        if not found:
+            return 0
+        rollups.keep(found)
+        sizes = Task.objects.filter(pk__in=found).values_list("sender").annotate(size=Sum("size")).order_by()
+        freed = dict(sizes)
+        Result.objects.filter(task__in=found).delete()
+        Failure.objects.filter(task__in=found).delete()
+        Message.objects.filter(task__in=found).delete()
+        Artifact.objects.filter(task__in=found).delete()
+        Lease.objects.filter(task__in=found).delete()
+        ids = Task.objects.filter(pk__in=found).values("uuid")
+        old_rows.drop_callbacks(PushDelivery.objects.filter(task_uuid__in=ids))
+        Task.objects.filter(pk__in=found).delete()
+        for key in found:
+            journal.beside(rows[key])
+    quotas.give_back(freed)
+    return len(found)
+
+
+def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompactedData]]:
+    """Return the journal row of each task's compaction, by the task's key.
+
+    The row answers repeated sends and results later. Payloads may be large: `READ_AT_ONCE` tasks are read at a time.
+    """
+    rows: dict[int, Entry[TasksCompactedData]] = {}
+    for start in range(0, len(keys), READ_AT_ONCE):
+        some = Task.objects.with_parties().select_related("result")
+        chosen = keys[start : start + READ_AT_ONCE]
+        closing = {message.task_id: message.blocks for message in Message.objects.filter(task__in=chosen).closing()}
+        asked = PushConfig.objects.filter(task__in=chosen, protocol=PushConfig.Protocol.CALLBACK)
+        targets = {config.task_id: config for config in asked}
+        for task in some.filter(pk__in=chosen):
+            callback = _callback(targets.get(task.pk))
+            rows[task.pk] = compacted_tasks.kept(task, callback, reason, closing.get(task.pk, ()))
+    return rows
+
+
+def _callback(config: PushConfig | None) -> compacted_tasks.Callback | None:
+    """Return the target of a task's callback; None if its secret is unreadable."""
+    try:
+        return callbacks.target(config)
+    except UnreadableSecretError:
+        return None

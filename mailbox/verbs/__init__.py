@@ -1,1 +1,0 @@
-"""Verbs: the decisions about tasks, agents and the hub."""

@@ -1,1 +1,0 @@
-"""Agents, their keys, grants, peers and public routes."""

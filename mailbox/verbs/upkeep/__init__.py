@@ -1,1 +1,0 @@
-"""Upkeep of the tables: sweep, compaction, roll-ups and imports."""

@@ -1,0 +1,73 @@
+"""Waits of many rings in one seat."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from mailbox.access.limits import own_limits, waits
+from mailbox.database import waiting
+from mailbox.database.bell import ringing, topics
+from mailbox.models import ApiKey
+from mailbox.words import tokens
+from mailbox.words.errors import QuotaExceededError, UnauthenticatedError
+from tests.support import factories
+
+pytestmark = pytest.mark.django_db
+TOPIC = topics.task(uuid4())
+
+
+@pytest.fixture(autouse=True)
+def _limits_are_read_anew():
+    own_limits.forget()
+    yield
+    own_limits.forget()
+
+
+def test_rings_since_the_beginning_call_for_a_look_and_silence_does_not(alice):
+    with waits.vigil(alice, [TOPIC]) as vigil:
+        assert vigil is not None
+        ringing.ring([TOPIC])
+        assert vigil.wait(math.inf)
+        assert vigil.look(lambda: "seen") == "seen"
+        assert not vigil.wait(0)
+
+
+def test_topics_can_be_named_later(alice):
+    with waits.vigil(alice, []) as vigil:
+        assert vigil is not None
+        vigil.wait_for([TOPIC])
+        vigil.look(lambda: None)
+        ringing.ring([TOPIC])
+        assert vigil.wait(math.inf)
+
+
+def test_a_vigil_holds_a_seat_of_its_agent_and_of_the_process(alice, settings):
+    settings.A2A_QUOTA_WAITS = 1
+    with waits.vigil(alice, [TOPIC]):
+        assert (waits.live(alice.agent.pk), waiting.seats.taken) == (1, 1)
+        with pytest.raises(QuotaExceededError), waits.vigil(alice, [TOPIC]):
+            pass
+    assert (waits.live(alice.agent.pk), waiting.seats.taken) == (0, 0)
+
+
+def test_without_a_free_seat_of_the_process_there_is_no_vigil(alice, settings):
+    settings.WEB_THREADS = 1
+    with waits.vigil(alice, [TOPIC]) as vigil:
+        assert vigil is None
+
+
+def test_a_look_after_the_end_of_the_key_is_refused(bob):
+    factories.grant(bob, "a2a.send.*")
+    keyed = replace(bob, credential=tokens.public_id(factories.key_of(bob)))
+    with waits.vigil(keyed, [TOPIC]) as vigil:
+        assert vigil is not None
+        ApiKey.objects.filter(public_id=keyed.credential).update(revoked_at=timezone.now())
+        waits.end_without_key()
+        assert vigil.wait(math.inf)
+        with pytest.raises(UnauthenticatedError):
+            vigil.look(lambda: "unseen")

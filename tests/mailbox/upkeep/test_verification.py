@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import pytest
+
+from mailbox.journal import seals
+from mailbox.models import AuditEvent, Seal
+from mailbox.upkeep import sealing, verification
+from mailbox.words import merkle, sealed
+from mailbox.words.errors import NotSealedError
+from tests.support.tampering import old_rows, triggers_off
+
+pytestmark = pytest.mark.django_db
+
+
+def problem_of(found):
+    assert found.finding is not None
+    return found.finding
+
+
+def test_a_seal_of_an_earlier_key_is_right_only_if_its_key_is_trusted(settings):
+    old_rows(3)
+    sealing.seal()
+    earlier = sealed.public_key(settings.A2A_SEAL_KEY)
+    settings.A2A_SEAL_KEY = "ab" * 32
+
+    found = verification.verify().finding
+    settings.A2A_SEAL_TRUSTED_KEYS = [earlier]
+
+    assert found is not None
+    assert found.problem == f"the seal is signed by an unknown key, {earlier}"
+    assert verification.verify().finding is None
+
+
+def test_a_head_that_was_recorded_elsewhere_is_looked_for(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    old_rows(6)
+    sealing.seal()
+    heads = [seal.block.hash for seal in Seal.objects.order_by("first_id")]
+
+    assert [verification.verify(head=head).finding for head in heads] == [None] * 3
+    assert problem_of(verification.verify(head="0" * 64)).problem == f"no block has the hash {'0' * 64}"
+
+
+def test_a_record_of_the_head_that_cannot_be_read_is_an_alarm():
+    old_rows(1)
+    sealing.seal()
+    seals.head_file().write_text("{}")
+
+    assert problem_of(verification.verify()).problem == verification.UNREADABLE_RECORD
+
+
+def test_a_verification_in_steps_finds_what_one_of_all_blocks_finds(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    rows = old_rows(7)
+    sealing.seal()
+    with triggers_off():
+        AuditEvent.objects.filter(pk=rows[5].pk).update(actor="mallory@local")
+
+    steps, after = [], None
+    while True:
+        steps.append(verification.verify(after=after, blocks=1))
+        after = steps[-1].next_after
+        if after is None:
+            break
+
+    assert [step.blocks for step in steps] == [1, 1, 0]
+    assert steps[-1].finding == verification.verify().finding
+    assert problem_of(steps[-1]).row == rows[5].pk
+
+
+def test_a_range_checks_the_blocks_that_hold_its_rows(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    rows = old_rows(8)
+    sealing.seal()
+    with triggers_off():
+        AuditEvent.objects.filter(pk=rows[0].pk).update(actor="mallory@local")
+
+    later = verification.verify(first=rows[3].pk, last=rows[4].pk)
+
+    assert (later.finding, later.blocks) == (None, 2)
+    assert problem_of(verification.verify(last=rows[1].pk)).row == rows[0].pk
+
+
+def test_a_proof_leads_from_the_row_to_the_signed_root():
+    rows = old_rows(5)
+    sealing.seal()
+
+    proof = verification.prove(rows[2].pk)
+
+    assert proof.row["data"] == rows[2].data
+    assert merkle.climbed(sealed.leaf(proof.block.form, proof.row), proof.steps).hex() == proof.block.root
+    assert proof.block.is_signed()
+
+
+def test_there_is_no_proof_of_a_row_that_is_not_sealed_or_was_changed():
+    rows = old_rows(2)
+
+    with pytest.raises(NotSealedError, match="not sealed yet"):
+        verification.prove(rows[0].pk)
+    sealing.seal()
+    with triggers_off():
+        AuditEvent.objects.filter(pk=rows[1].pk).update(actor="mallory@local")
+    with pytest.raises(NotSealedError, match="not whole: the row was changed"):
+        verification.prove(rows[0].pk)
