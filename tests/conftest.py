@@ -13,7 +13,7 @@ from django.db import connection
 
 from a2aproject.settings.static_files import static_files
 from agentcards import official_agents
-from mailbox.access import repeated_refusals
+from mailbox.access import audit
 from mailbox.access.limits import own_limits
 from mailbox.access.people import password_checks, sign_ins
 from mailbox.database import outages
@@ -136,7 +136,7 @@ def _the_bell_rings_within_the_process() -> Iterator[None]:
 def _every_refusal_has_its_row() -> Iterator[None]:
     """Let each refusal have a row of its own: the runs of one test share a process and the names of agents."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(repeated_refusals, "MOST_ROWS", 1_000_000)
+        patch.setattr(audit, "MOST_ROWS", 1_000_000)
         yield
 
 

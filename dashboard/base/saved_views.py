@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from dashboard.base.page import DashboardView
 from mailbox.access import actions
-from mailbox.access.people import saved_view_lists as saved_views
+from mailbox.access.people import saved_views
 from mailbox.models import SavedView
 
 SHOWN = 12  # views beside a search box

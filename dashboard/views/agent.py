@@ -22,7 +22,7 @@ from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
 from dashboard.forms.send import SendForm
 from mailbox.access import actions
-from mailbox.access.agents import agent_lists, directory, openness, registration
+from mailbox.access.agents import directory, openness, registration
 from mailbox.access.limits import quota_usage
 from mailbox.access.own_agents import OWN_AGENTS
 from mailbox.inspection import leases
@@ -105,10 +105,10 @@ class AgentDetailPage(Act[Agent]):
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
         """Return the context that is not live: the agent's keys, counterparts and peers, and the form."""
-        peers = agent_lists.newest_peers(agent, most=PEERS_SHOWN)
+        peers = directory.newest_peers(agent, most=PEERS_SHOWN)
         return {
-            "keys": _with_states(agent_lists.live_keys(agent, self.now), self.now),
-            "signing_key": agent_lists.live_signing_key(agent),
+            "keys": _with_states(directory.live_keys(agent, self.now), self.now),
+            "signing_key": directory.live_signing_key(agent),
             "quotas": quota_usage.of_agent(agent, cards=registry.count_of(agent)),
             "counterparts": dealings.counterparts(agent, most=COUNTERPARTS_SHOWN),
             "counted_among": dealings.AMONG,

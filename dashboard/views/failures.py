@@ -17,7 +17,7 @@ from dashboard.forms.repair import PlanOfCopiesForm
 from dashboard.views.plan import to_plan
 from dashboard.views.repairs import new_token
 from mailbox.access import actions
-from mailbox.access.agents import agent_lists, directory
+from mailbox.access.agents import directory
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
 from mailbox.inspection.statistics import failures
@@ -59,7 +59,7 @@ class FailureList(SavablePage):
             "ranges": RANGES,
             "sort": sort,
             "agent": agent,
-            "agents": agent_lists.first_names(most=AGENTS_OFFERED),
+            "agents": directory.first_names(most=AGENTS_OFFERED),
             "limits": {"groups": failures.GROUPS, "counted": failures.COUNTED, "unfiled": failures.UNFILED},
             **self.saved_views(),
         }

@@ -12,8 +12,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from dashboard.base import passwords, sessions
 from dashboard.base.page import DashboardView
 from dashboard.forms.password import ChangeForm, OtherSessionsForm
-from mailbox.access.people import own_password
-from mailbox.access.people import sessions as live_sessions
+from mailbox.access.people import own_password, sign_ins
 from mailbox.access.people.password_checks import NotYetError
 
 
@@ -82,7 +81,7 @@ class Password(DashboardView):
                 address=data.get(sessions.ADDRESS, ""),
                 is_this=key == self.request.session.session_key,
             )
-            for key, data in live_sessions.of_person(self.person.pk, self.now)
+            for key, data in sign_ins.of_person(self.person.pk, self.now)
         ]
         return sorted(found, key=lambda session: session.seen_at, reverse=True)
 

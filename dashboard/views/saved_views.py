@@ -24,7 +24,6 @@ from dashboard.views.tasks import TaskList
 from dashboard.views.time_charts import Charts
 from dashboard.views.tree_list import TreeList
 from mailbox.access import actions
-from mailbox.access.people import saved_view_lists as kept
 from mailbox.access.people import saved_views
 from mailbox.models import SavedView
 from mailbox.words.errors import InvalidRequestError
@@ -72,7 +71,7 @@ class SavedViews(DashboardView):
         """Return the page with all views. ``form`` is what the person typed to save a view, if that was refused."""
         links = [
             Link(view=view, url=url_of(view), is_own=view.person_id == self.person.pk)
-            for view in kept.visible_to(self.person.pk)
+            for view in saved_views.visible_to(self.person.pk)
         ]
         context = {
             "own": [link for link in links if link.is_own],

@@ -12,8 +12,7 @@ from django.utils.http import url_has_allowed_host_and_scheme
 
 from dashboard.base import codes, proof, sessions
 from dashboard.base.page import DashboardView
-from mailbox.access.people import second_factor
-from mailbox.access.people import sessions as live_sessions
+from mailbox.access.people import second_factor, sign_ins
 from mailbox.access.people.second_factor import Check
 
 QR_SCALE = 5  # pixels of a module
@@ -44,7 +43,7 @@ class SecondFactorPage(DashboardView):
 
     def _confirm(self, typed: str) -> HttpResponse:
         this = self.request.session.session_key
-        others = [key for key, _ in live_sessions.of_person(self.person.pk, self.now) if key != this]
+        others = [key for key, _ in sign_ins.of_person(self.person.pk, self.now) if key != this]
         confirmed = second_factor.confirm(self.caller, self.person, typed[: codes.MOST_TYPED], ending=others)
         if isinstance(confirmed, Check):
             return self._show(codes.in_words(confirmed), status=HTTPStatus.UNPROCESSABLE_ENTITY)

@@ -11,7 +11,7 @@ from django.utils.html import format_html
 from dashboard.base.page import DashboardView
 from dashboard.forms.send import CannotCopyError, SendForm, copied
 from mailbox.access import actions
-from mailbox.access.agents import agent_lists
+from mailbox.access.agents import directory
 from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import tasks
 from mailbox.journal import compacted_tasks
@@ -78,7 +78,7 @@ class Send(DashboardView):
         context = {
             "form": form,
             "sender": OPERATORS,
-            "agents": agent_lists.first_names(most=AGENTS_OFFERED),
+            "agents": directory.first_names(most=AGENTS_OFFERED),
             "allowed": self.holds(self.needs),
             "needs": self.needs,
             "copy_of": form["copy_of"].value(),

@@ -13,7 +13,7 @@ from dashboard.base.page import DashboardView
 from dashboard.base.saved_views import url_of
 from dashboard.views import guide
 from dashboard.views.go import meaning_of
-from mailbox.access.people import saved_view_lists
+from mailbox.access.people import saved_views
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
 from mailbox.models import AuditEvent, PushDelivery, RepairPlan, Result, Task
@@ -54,7 +54,7 @@ class Suggest(DashboardView):
         return self.page("ops/suggestions.html#list", {"found": found, "sought": text})
 
     def _views(self, text: str) -> Iterator[Suggestion]:
-        for view in saved_view_lists.named_like(self.person.pk, text, most=MOST):
+        for view in saved_views.named_like(self.person.pk, text, most=MOST):
             about = (
                 f"{view.get_page_display()}, by {view.person.username}" if view.is_shared else view.get_page_display()
             )

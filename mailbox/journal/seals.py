@@ -1,18 +1,25 @@
-"""The seal key, the recorded head, and the rows of sealed blocks as they are hashed."""
+"""The seal key, the recorded head, and the rows of sealed blocks as they are hashed.
+
+The state of the seals, in a few indexed queries. Only a verification reads the rows of blocks.
+"""
 
 from __future__ import annotations
 
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import orjson
 from django.conf import settings
+from django.db.models import BigIntegerField
 
+from mailbox.database import compiled
 from mailbox.database.backups import files
 from mailbox.database.backups.errors import BackupError
+from mailbox.database.compiled import Given
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import sealed
 from mailbox.words.seal_check import UNREADABLE
@@ -92,3 +99,42 @@ def _read(keys: list[int], form: int) -> Iterator[Row]:
                 yield AuditEvent.objects.values(*columns).get(pk=key)
             except UNREADABLE:
                 yield {"id": key}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealState:
+    """``head`` is the newest block, None without one. ``waits_since`` is the time of the oldest row without a seal.
+
+    ``problem`` says why the seals cannot be right, "" without a reason.
+    """
+
+    head: Head | None
+    waits_since: datetime | None
+    problem: str
+
+
+def state() -> SealState:
+    """Return the state of the seals."""
+    newest = Seal.objects.newest()
+    waits_since: list[datetime] = _unsealed().rows(after=newest.last_id if newest else 0)
+    return SealState(
+        head=Head.of(newest.block) if newest else None,
+        waits_since=waits_since[0] if waits_since else None,
+        problem=_problem(newest),
+    )
+
+
+@compiled.once
+def _unsealed() -> Any:
+    """Return the query of the time of the oldest row after the last sealed row."""
+    rows = AuditEvent.objects.filter(pk__gt=Given("after", BigIntegerField()))
+    return rows.order_by("pk").values_list("at", flat=True)[:1]
+
+
+def _problem(newest: Seal | None) -> str:
+    recorded = Head.recorded()
+    if recorded is not None and not recorded.is_in_the_journal():
+        return f"the block up to row {recorded.last_id} is missing or was changed"
+    if newest is not None and not newest.block.is_signed():
+        return f"the block up to row {newest.last_id} was changed"
+    return ""

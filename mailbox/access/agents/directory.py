@@ -1,11 +1,18 @@
-"""Find a registered agent: by its identity, or by the text that a person or a path names it with."""
+"""Find a registered agent: by its identity, or by the text that a person or a path names it with.
+
+Agents: their names, their keys, and their peers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 
 from mailbox.access.callers import Caller
-from mailbox.models import Agent
+from mailbox.database import compiled
+from mailbox.database.compiled import AGENT, NOW
+from mailbox.models import Agent, ApiKey, Peer, SigningKey
 from mailbox.words import names
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import InvalidRequestError, UnknownAgentError
@@ -56,3 +63,38 @@ def the_one(caller: Caller | None, name: AgentRef | str, fitting: Sequence[Agent
         raise UnknownAgentError.of(str(name))
     displays = [] if caller is None or caller.sends_only else [agent.display for agent in fitting]
     raise UnknownAgentError.ambiguous(str(name), displays)
+
+
+def first_names(*, most: int) -> Sequence[str]:
+    """Return the displays of the first ``most`` agents by name."""
+    return list(Agent.objects.order_by("display").values_list("display", flat=True)[:most])
+
+
+def newest_peers(agent: Agent, *, most: int) -> Sequence[Peer]:
+    """Return the ``most`` peers of this agent that were seen last, newest first."""
+    return _newest_peers(most).rows(agent=agent.pk)
+
+
+def live_keys(agent: Agent, now: datetime) -> Sequence[ApiKey]:
+    """Return the live API keys of this agent, oldest first."""
+    return _live_keys().rows(agent=agent.pk, now=now)
+
+
+def live_signing_key(agent: Agent) -> SigningKey | None:
+    """Return the key by which this agent signs its requests; None without one."""
+    return next(iter(_live_signing_keys().rows(agent=agent.pk)), None)
+
+
+@compiled.once
+def _newest_peers(most: int) -> Any:
+    return Peer.objects.filter(agent=AGENT).last_seen_first()[:most]
+
+
+@compiled.once
+def _live_keys() -> Any:
+    return ApiKey.objects.live(NOW).filter(agent=AGENT).order_by("pk")
+
+
+@compiled.once
+def _live_signing_keys() -> Any:
+    return SigningKey.objects.live().filter(agent=AGENT)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mailbox.access import audit, own_agents
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import key_expiry, keys
+from mailbox.access.credentials import keys
 from mailbox.journal import entries
 from mailbox.models import Agent, ApiKey
 from mailbox.words import certificates
@@ -33,7 +33,7 @@ def bind(caller: Caller, agent: Agent, certificate: str) -> ApiKey:
             raise InvalidRequestError({"certificate": "has a public key that was bound before; make a new key pair"})
         if ApiKey.objects.live(journal.now).filter(agent=agent).count() >= keys.LIVE_KEYS_PER_OWNER:
             raise KeyLimitError(f"{agent} already has {keys.LIVE_KEYS_PER_OWNER} live keys. Revoke one first.")
-        expires_at, renews = key_expiry.of_new(caller, None, journal.now)
+        expires_at, renews = keys.of_new(caller, None, journal.now)
         row = ApiKey.objects.create(
             public_id=public_id,
             digest=fingerprint,

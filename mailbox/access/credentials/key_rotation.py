@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 
 from mailbox.access import audit
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import key_expiry
+from mailbox.access.credentials import keys
 from mailbox.access.credentials.keys import LIVE_KEYS_PER_OWNER, NewKey, lock_owner, revoke_row, store_key
 from mailbox.access.requests import Request
 from mailbox.journal import entries
@@ -48,7 +48,7 @@ def rotate_key(caller: Caller, *, public_id: str | None = None, overlap: timedel
         if last is not None:
             _withdraw(last, journal)
         _check_room(old, journal.now)
-        expires_at, renews = (last.expires_at, last.renews) if last else key_expiry.of_successor(old, journal.now)
+        expires_at, renews = (last.expires_at, last.renews) if last else keys.of_successor(old, journal.now)
         made = store_key(
             journal.now,
             agent=old.agent,

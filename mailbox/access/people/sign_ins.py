@@ -1,13 +1,21 @@
-"""Sign-ins of people in the journal. Failures are counted, so that a guesser cannot fill the journal."""
+"""Sign-ins of people in the journal. Failures are counted, so that a guesser cannot fill the journal.
+
+The live sessions of a person.
+"""
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
+from django.contrib.auth import SESSION_KEY
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 
 from mailbox.access import audit
 from mailbox.access.callers import Caller
@@ -92,3 +100,13 @@ def _note_failures() -> None:
 
 def _person(username: str, address: str) -> Caller:
     return Caller(name=f"user:{username}", source=AuditEvent.Source.DASHBOARD, address=address)
+
+
+MOST = 500  # the newest sessions of all people: their rows do not tell whose they are
+
+
+def of_person(pk: int, now: datetime) -> list[tuple[str, Mapping[str, Any]]]:
+    """Return the key and the data of each session of the person with this key, among the newest `MOST` of the hub."""
+    newest = Session.objects.filter(expire_date__gt=now).order_by("-expire_date")[:MOST]
+    read = ((row.session_key, row.get_decoded()) for row in newest)
+    return [(key, data) for key, data in read if data.get(SESSION_KEY) == str(pk)]

@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 
 from agentcards import registry
 from mailbox.access.agents import directory
-from mailbox.access.limits import quota_changes
+from mailbox.access.limits import own_limits
 from mailbox.access.limits import quota_usage as inspection
-from mailbox.access.limits.quota_changes import LARGEST, LARGEST_BYTES
+from mailbox.access.limits.own_limits import LARGEST, LARGEST_BYTES
 from mailbox.dialects.base.fields import AgentField, Exact, Integer
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant.views import MailboxView
@@ -57,7 +57,7 @@ class QuotasView(MailboxView):
     )
     def get(self, request: Request, name: str) -> Response:
         agent = directory.typed(self.caller, name)
-        quota_changes.check_reader(self.caller, agent)
+        own_limits.check_reader(self.caller, agent)
         return _shown(agent)
 
     @describe(
@@ -72,7 +72,7 @@ class QuotasView(MailboxView):
         body, agent = self.body(QuotasBody), directory.typed(self.caller, name)
         recipient = None if body.recipient is None else directory.identified(self.caller, body.recipient)
         wanted = {field: getattr(body, field) for field in body.model_fields_set - {"recipient"}}
-        quota_changes.set_quotas(self.caller, agent, wanted, recipient=recipient)
+        own_limits.set_quotas(self.caller, agent, wanted, recipient=recipient)
         return _shown(agent)
 
 

@@ -22,7 +22,7 @@ from mailbox.inspection.health import alert_checks, cluster, credential_checks, 
 from mailbox.inspection.health.checks import HealthCheck, HealthStatus
 from mailbox.inspection.health.cluster import SILENT_AFTER
 from mailbox.inspection.search import full_text
-from mailbox.journal import seal_state
+from mailbox.journal import seals
 from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
 from mailbox.words import redaction, times
 
@@ -224,7 +224,7 @@ def _due_webhook() -> Any:
 
 
 def _seals(now: datetime) -> HealthCheck:
-    seen = seal_state.state()
+    seen = seals.state()
     if seen.problem:
         note = "`manage.py a2a audit verify` names the first wrong row."
         return HealthCheck(name="Audit log seals", word=HealthStatus.FAILING, saw=seen.problem, note=note)

@@ -8,7 +8,7 @@ from django.core.management.base import CommandError
 
 from agentcards import registry
 from mailbox.access.callers import Caller
-from mailbox.access.limits import quota_changes
+from mailbox.access.limits import own_limits
 from mailbox.access.limits import quota_usage as inspection
 from mailbox.access.limits.quota_usage import NAMED, Usage
 from mailbox.management.cli import arguments, output
@@ -54,7 +54,7 @@ def _set(options: Namespace) -> str:
     if not wanted:
         raise CommandError("give at least one quota, such as --queued 500", returncode=WRONG_USAGE)
     own = {name: None if limit == DEFAULT else limit for name, limit in wanted.items()}
-    quota_changes.set_quotas(Caller.command_line(), agent, own, recipient=recipient)
+    own_limits.set_quotas(Caller.command_line(), agent, own, recipient=recipient)
     return _show(options)
 
 

@@ -128,7 +128,7 @@ BUGS = (
         does="Each refusal has a journal row of its own, however often an actor is refused in a minute.",
         changes=(
             Change(
-                "mailbox/access/repeated_refusals.py",
+                "mailbox/access/audit.py",
                 "            if minute.rows <= MOST_ROWS:\n",
                 "            if minute.rows:\n",
             ),

@@ -4,7 +4,6 @@ import pytest
 from django.contrib.auth.models import User
 
 from mailbox.access.callers import Caller, Role
-from mailbox.access.people import saved_view_lists as kept
 from mailbox.access.people import saved_views
 from mailbox.models import AuditEvent, SavedView
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
@@ -37,7 +36,7 @@ def save(caller, owner, name="slow", **fields):
 
 
 def names(owner):
-    return [view.name for view in kept.visible_to(owner.pk)]
+    return [view.name for view in saved_views.visible_to(owner.pk)]
 
 
 def test_a_private_view_is_of_its_person_alone_and_is_not_journalled(ana, vic):
@@ -171,5 +170,5 @@ def test_the_own_views_of_a_page_come_first(ana, vic):
     save(VIC, vic, "my own")
     save(VIC, vic, "elsewhere", page="audit")
 
-    assert [view.name for view in kept.of_page(vic.pk, "tasks", most=5)] == ["my own", "a shared one"]
-    assert [view.name for view in kept.named_like(vic.pk, "ELSE", most=5)] == ["elsewhere"]
+    assert [view.name for view in saved_views.of_page(vic.pk, "tasks", most=5)] == ["my own", "a shared one"]
+    assert [view.name for view in saved_views.named_like(vic.pk, "ELSE", most=5)] == ["elsewhere"]

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from mailbox.access import audit, repeated_refusals
+from mailbox.access import audit
+from mailbox.access.audit import Repeats
 from mailbox.access.credentials import authentication
-from mailbox.access.repeated_refusals import Repeats
 from mailbox.journal import entries
 from mailbox.life import sending
 from mailbox.models import AuditEvent
@@ -19,13 +19,13 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _few_rows(monkeypatch):
-    monkeypatch.setattr(repeated_refusals, "MOST_ROWS", 20)
+    monkeypatch.setattr(audit, "MOST_ROWS", 20)
 
 
 @pytest.fixture
 def clock(monkeypatch):
     now = [1000.0]
-    monkeypatch.setattr("mailbox.access.repeated_refusals.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("mailbox.access.audit.time.monotonic", lambda: now[0])
     return now
 
 
@@ -99,7 +99,7 @@ def test_an_authentication_writes_the_rows_that_are_due(alice, mallory, clock):
 
 
 def test_invented_actors_take_no_more_memory_than_the_most_remembered(mallory, clock, monkeypatch):
-    monkeypatch.setattr(repeated_refusals, "MOST_REMEMBERED", 3)
+    monkeypatch.setattr(audit, "MOST_REMEMBERED", 3)
     refusals = Repeats()
 
     for number in range(10):

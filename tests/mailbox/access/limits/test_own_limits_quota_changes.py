@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mailbox.access.callers import Role
-from mailbox.access.limits import quota_changes
+from mailbox.access.limits import own_limits
 from mailbox.access.limits import quota_usage as inspection
 from mailbox.life import leasing
 from mailbox.models import SenderStock
@@ -16,24 +16,24 @@ pytestmark = pytest.mark.django_db
 @pytest.mark.parametrize("role", [Role.VIEWER, Role.OPERATOR])
 def test_people_who_are_no_admins_set_no_quota(alice, role):
     with pytest.raises(CapabilityMissingError):
-        quota_changes.set_quotas(factories.person("ola", role), alice.agent, {"queued": 1})
+        own_limits.set_quotas(factories.person("ola", role), alice.agent, {"queued": 1})
 
 
 def test_an_agent_sets_no_quota_of_its_own(alice):
     with pytest.raises(CapabilityMissingError):
-        quota_changes.set_quotas(alice, alice.agent, {"queued": 10**6})
+        own_limits.set_quotas(alice, alice.agent, {"queued": 10**6})
     assert not SenderStock.objects.exists()
 
 
 def test_an_admin_sets_a_quota(alice):
-    quota_changes.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"queued": 1})
+    own_limits.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"queued": 1})
 
     assert SenderStock.objects.get().max_queued == 1
 
 
 def test_an_unknown_quota_is_refused(alice):
     with pytest.raises(InvalidRequestError, match="the quotas are queued"):
-        quota_changes.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"dreams": 1})
+        own_limits.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"dreams": 1})
 
 
 def test_the_use_of_each_quota_is_counted(alice, bob):
@@ -50,7 +50,7 @@ def test_the_use_of_each_quota_is_counted(alice, bob):
 
 def test_one_wrong_quota_leaves_the_others_as_they_are(alice):
     with pytest.raises(InvalidRequestError, match="between 0"):
-        quota_changes.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"queued": 1, "waits": -1})
+        own_limits.set_quotas(factories.person("ada", Role.ADMIN), alice.agent, {"queued": 1, "waits": -1})
     assert not SenderStock.objects.exists()
 
 
