@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from django import forms
 from django.conf import settings
 
-from mailbox.life import copies
+from mailbox.life import operator_tasks
 from mailbox.models import Task
 from mailbox.words import content, json_text, redaction, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
@@ -158,7 +158,7 @@ def copied(task: Task, token: UUID) -> dict[str, Any]:
         "intent_text": task.intent_text,
         "task_kind": task.task_kind,
         "duplicate_safety": task.duplicate_safety,
-        "idempotency_key": copies.key_of_copy(task, own=token) or "",
+        "idempotency_key": operator_tasks.key_of_copy(task, own=token) or "",
         "work_timeout": f"{task.work_timeout // timedelta(seconds=1)}s" if task.work_timeout else "",
         "parent": task.parent,
         "content": _written(blocks),

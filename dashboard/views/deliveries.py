@@ -19,7 +19,7 @@ from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
-from mailbox.life import callback_resends, callbacks
+from mailbox.life import callbacks
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.words import redaction
@@ -60,7 +60,7 @@ class DeliveryList(ListPage):
             "may_resend": self.holds(actions.RESEND),
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
-            "cap": callback_resends.CAP,
+            "cap": callbacks.CAP,
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -129,8 +129,8 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         if chosen.get("everything"):
             query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
             found = queries.deliveries(query, self._at).with_last_attempt()
-            return list(found.defer("body").order_by("-pk")[: callback_resends.CAP])
-        return lookup.given_up(choices.uuids("delivery", chosen.getlist("delivery"), most=callback_resends.CAP))
+            return list(found.defer("body").order_by("-pk")[: callbacks.CAP])
+        return lookup.given_up(choices.uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))
 
     @property
     def _at(self) -> Moment:
@@ -140,11 +140,11 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         return "" if subject else "Select at least one failed callback first."
 
     def besides(self, subject: Sequence[PushDelivery], form: ReasonForm) -> dict[str, Any]:
-        return {"shown": MANY_SHOWN, "tries": len(callbacks.BACK_OFF) + 1, "cap": callback_resends.CAP}
+        return {"shown": MANY_SHOWN, "tries": len(callbacks.BACK_OFF) + 1, "cap": callbacks.CAP}
 
     def apply(self, subject: Sequence[PushDelivery], chosen: dict[str, Any]) -> str:
         ids = [delivery.delivery_id for delivery in subject]
-        done = callback_resends.resend_given_up(self.caller, ids, reason=chosen["reason"])
+        done = callbacks.resend_given_up(self.caller, ids, reason=chosen["reason"])
         receipt = (
             f"{reverse('ops:audit')}?{urlencode({'q': f'kind:{Kind.PUSH_RESENT} request:{self.caller.request_id}'})}"
         )

@@ -3,6 +3,8 @@
 An item is decided as the single verb of `sending`, `leasing` and `results` decides it, with the same rows and errors.
 `mailbox.life.fast_path.batches` handles the plain items that follow each other in one commit. The single verb decides
 each other item, in a commit of its own, in the order of the batch.
+
+Repeated sends of a batch, which are recognised together.
 """
 
 from __future__ import annotations
@@ -14,15 +16,82 @@ from functools import partial
 from typing import Generic, TypeVar
 from uuid import UUID
 
+from django.db.models.functions import Length
+from django.utils import timezone
+
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas, waits
-from mailbox.life import leasing, repeated_sends, results, sending
-from mailbox.life.fast_path.batches import drains, sends, work
+from mailbox.life import leasing, results, sending
+from mailbox.life.fast_path import plain
+from mailbox.life.fast_path.batches import sends, work
 from mailbox.life.fast_path.batches.work import Worked
 from mailbox.life.results import Acknowledgement
-from mailbox.models import Lease, Result, Task
+from mailbox.models import Agent, Lease, Result, Task
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError, UnknownTaskError
+
+# An earlier task is compared here if its payload is at most so many times that of the envelope. JSON text of the same
+# metadata differs in length if another version wrote it.
+MOST_TIMES = 2
+
+
+def of_batch(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> list[Task | None]:
+    """Return for each envelope the earlier task that it repeats, None if it repeats none or is not plain.
+
+    `sending.send_task` returns the same task, with the same mark, and journals nothing either. A task that may have run
+    out of time counts as not plain. The content of a result is read when it is first used. Two queries, without a lock.
+    """
+    sender = caller.agent
+    given = [envelope.id if _is_valid(envelope) else None for envelope in envelopes]
+    sizes = {task_id: envelope.size for task_id, envelope in zip(given, envelopes, strict=True) if task_id}
+    if sender is None or not sizes:
+        return [None] * len(envelopes)
+    earlier = _earlier(sender, sizes)
+    return [
+        task if task_id and (task := earlier.get(task_id)) and _is_repeated(task, envelope, sender) else None
+        for task_id, envelope in zip(given, envelopes, strict=True)
+    ]
+
+
+def without_content(task: Task) -> Task:
+    """Return the task with the content of its result left out, which is read again when it is next used."""
+    result = task.result_or_none
+    if result is not None and result.pk is not None:
+        for name in ("content", "error_message"):
+            result.__dict__.pop(name, None)
+    return task
+
+
+def _earlier(sender: Agent, sizes: dict[UUID, int]) -> dict[UUID, Task]:
+    """Return the tasks of these ids that the sender sent, without those that are far larger than given."""
+    sent = Task.objects.filter(uuid__in=sizes, sender=sender, calls_back=False)
+    stored = sent.values_list("pk", "uuid", Length("intent_text") + Length("metadata"))
+    fitting = [pk for pk, task_id, size in stored if size <= MOST_TIMES * sizes[task_id]]
+    if not fitting:
+        return {}
+    found = Task.objects.whole().defer("result__content", "result__error_message").filter(pk__in=fitting)
+    for task in found:
+        task.was_sent_before = True
+    return {task.uuid: task for task in found}
+
+
+def _is_valid(envelope: TaskEnvelope) -> bool:
+    try:
+        envelope.check()
+    except InvalidRequestError:
+        return False
+    return True
+
+
+def _is_repeated(task: Task, envelope: TaskEnvelope, sender: Agent) -> bool:
+    named, recipient = envelope.recipient, task.recipient
+    if named.display != recipient.display or named.pubkey not in (None, recipient.pubkey):
+        return False
+    may_be_due = task.state != Task.State.RESOLVED and (task.deadline_ms is not None or task.work_timeout is not None)
+    if may_be_due or not plain.is_plain(envelope, sender):
+        return False
+    return task.says(Task.from_envelope(envelope, sender=sender, recipient=recipient, now=timezone.now()))
+
 
 MOST_SENT, MOST_LEASED, MOST_POSTED, MOST_DRAINED, MOST_ACKED = 500, 100, 100, 100, 100
 
@@ -108,7 +177,7 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
         number, sent = sends.send_first(caller, rest, known)
         items = rest[: max(number, 1)]
         # Few ids are taken, unless a batch is repeated. Then one look at all of them saves a decision for each.
-        earlier = repeated_sends.of_batch(caller, items) if len(items) - len(sent) > 1 else [None] * len(items)
+        earlier = of_batch(caller, items) if len(items) - len(sent) > 1 else [None] * len(items)
         for place, envelope in enumerate(items):
             task = sent.get(place) or earlier[place]
             outcomes.append(task or _outcome(partial(_send, caller, envelope)))
@@ -116,7 +185,7 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
 
 
 def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
-    return repeated_sends.without_content(sending.send_task(caller, envelope))
+    return without_content(sending.send_task(caller, envelope))
 
 
 def post_results(caller: Caller, envelopes: Sequence[ResultEnvelope]) -> Outcomes[Result]:
@@ -195,7 +264,7 @@ def drain_results(caller: Caller, *, most: int, attempt_id: UUID | None = None, 
     caller.must_be_party()
     if len(ack) > MOST_ACKED:
         raise InvalidRequestError({"ack": f"must be at most {MOST_ACKED} ids"})
-    drained = drains.drain(caller, most=most, attempt_id=attempt_id, ack=ack)
+    drained = sends.drain(caller, most=most, attempt_id=attempt_id, ack=ack)
     acks = _acknowledged(caller, ack, drained.acked if drained else frozenset())
     if drained is not None and drained.results is not None:
         return Drained(results=drained.results, acks=acks)

@@ -1,6 +1,8 @@
 """The outbox of callbacks. A callback is written when its task ends, and claimed for one attempt at a time.
 
 Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
+
+Sends many callbacks again that were given up: each by itself, and a receipt of all.
 """
 
 from __future__ import annotations
@@ -286,3 +288,38 @@ def judge(callback_url: str | None, *, path: str = "callback_url") -> None:
         # The message does not repeat the URL, which may contain a secret.
         problem = error.message if error.message.startswith("Blocked URL") else "the hub cannot call this URL"
         raise InvalidRequestError({path: problem}) from error
+
+
+CAP = 200  # callbacks at once
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BulkResendReceipt:
+    """The ids of the callbacks that are sent again, and of those that were left alone.
+
+    A callback is left alone if it is gone, is no longer given up, or belongs to a deleted webhook.
+    """
+
+    sent: Sequence[UUID]
+    left: Sequence[UUID]
+
+
+def resend_given_up(caller: Caller, delivery_ids: Sequence[UUID], *, reason: str) -> BulkResendReceipt:
+    """Make the given-up callbacks of these ids due now, at most `CAP`. Needs ``a2a.push.resend``.
+
+    Each is one decision, as `callbacks.resend` makes it. Raises `InvalidRequestError` for a blank reason and for more
+    ids, and a capability error at the first callback.
+    """
+    reason = check_reason(reason)
+    if len(delivery_ids) > CAP:
+        raise InvalidRequestError({"delivery_id": f"at most {CAP} callbacks are sent again at once"})
+    sent: list[UUID] = []
+    left: list[UUID] = []
+    for delivery_id in dict.fromkeys(delivery_ids):
+        try:
+            resend(caller, delivery_id, reason=reason, only_given_up=True)
+        except (InvalidRequestError, UnknownDeliveryError):
+            left.append(delivery_id)
+        else:
+            sent.append(delivery_id)
+    return BulkResendReceipt(sent=sent, left=left)

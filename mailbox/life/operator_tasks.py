@@ -1,13 +1,17 @@
 """The tasks of people: sent to an agent, and acknowledged once their result was read.
 
 All people send as one agent of the hub, which has no API key. The journal names the person.
+
+Copies: the work of a finished task, sent again by a person as a new task.
 """
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from uuid import UUID
 
+from django.conf import settings
 from django.utils import timezone
 
 from mailbox.access import actions, audit, requests
@@ -17,8 +21,11 @@ from mailbox.access.own_agents import OPERATORS
 from mailbox.access.requests import Request
 from mailbox.life import results, sending
 from mailbox.models import Agent, CapabilityGrant, Task
-from mailbox.words.envelopes import TaskEnvelope, TaskSource
+from mailbox.models.task import id_of_copy
+from mailbox.words import json_text
+from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultStatus, TaskEnvelope, TaskSource
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
+from mailbox.words.sealed import ERASED
 
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
@@ -65,3 +72,62 @@ def _require_ended(task_id: UUID) -> None:
 def _as_operators(caller: Caller) -> Caller:
     """Return the person as the hub's agent ``operators@hub``, without the grants of that agent."""
     return replace(caller, agent=own_agent_setup.hub_agent(OPERATORS), grants=())
+
+
+LONGEST = 400  # characters of a key that gets a suffix; a longer key is replaced by its SHA-256
+
+
+def key_of_copy(task: Task, *, own: UUID | None = None) -> str | None:
+    """Return the idempotency key of a copy of ``task``; None if the task has no key.
+
+    ``own`` is the id of a copy that one person writes and sends: its key is its own, so the work is done again. The
+    form shows the key, and the person can put the old one back to get the cached result.
+
+    Without ``own`` the copy is one of many in a plan, and keeps the key, because it is the same work. The recipient
+    recognises it, and two copies of one key do the work once. If the hub caches errors, the key gets a suffix, so that
+    the cached error does not answer the copy.
+    """
+    if not (key := task.idempotency_key):
+        return None
+    if own is not None:
+        return f"{_short(key)}-copy-{own.hex[:8]}"
+    return f"{_short(key)}-again" if ResultStatus.ERROR in settings.A2A_REPLAY_STATUSES else key
+
+
+def envelope_of(task: Task, copy_id: UUID) -> TaskEnvelope:
+    """Return the envelope of a copy by a plan: with the task's recipient, words, kind, metadata, parent, work timeout.
+
+    Its key is that of `key_of_copy`. The copy has no deadline, conversation, callback or webhook: those are the
+    sender's own. Raises `InvalidRequestError` for an erased task.
+    """
+    if task.intent_text.startswith(ERASED):
+        raise InvalidRequestError({"task": "its payload was erased"})
+    safety, key = task.duplicate_safety, key_of_copy(task)
+    return TaskEnvelope(
+        id=copy_id,
+        recipient=AgentRef(task.recipient.display, task.recipient.pubkey),
+        intent_text=task.intent_text,
+        task_kind=task.task_kind,
+        parent=task.parent,
+        idempotency=Idempotency(duplicate_safety=DuplicateSafety(safety), key=key) if safety and key else None,
+        metadata=json_text.loads(task.metadata),
+        work_timeout=task.work_timeout,
+        copy_of=task.uuid,
+    )
+
+
+def send_again(caller: Caller, task_id: UUID) -> Task:
+    """Send a copy of a resolved task, from ``operators@hub``; return the copy. A second call returns the same copy.
+
+    The result of the copy waits at ``operators@hub``: the sender of the task gets nothing more. Raises
+    `UnknownTaskError`, `InvalidRequestError` for a task that has not ended or was erased, and what
+    `operator_tasks.send_task` raises. Journals as that does.
+    """
+    task = Task.objects.with_parties().filter(uuid=task_id).first()
+    if task is None:
+        raise UnknownTaskError.of(task_id)
+    return send_task(caller, envelope_of(task, id_of_copy(task_id)))
+
+
+def _short(key: str) -> str:
+    return key if len(key) <= LONGEST else hashlib.sha256(key.encode()).hexdigest()

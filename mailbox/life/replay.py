@@ -1,13 +1,20 @@
 """The idempotency cache: it answers duplicates of finished work, and lets duplicates of running work wait.
 
 Source: Covenant idempotency policy, "Receiver-side result cache".
+
+The artifacts and the closing words of a cached result: kept with it, and given to each task that it answers.
+
+The parts are a JSON object with ``artifacts``, each whole, and with ``closing``, the blocks of the closing words. It
+also has ``closing_extra``, their details, and ``is_direct``, whether the result is one message and no task.
 """
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any
 from uuid import UUID
 
 from django.conf import settings
@@ -22,11 +29,99 @@ from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.journal import entries
-from mailbox.life import cached_parts, callbacks
-from mailbox.models import ReplayEntry, Result, Task
+from mailbox.journal.entries.task_life import ArtifactData
+from mailbox.life import callbacks, task_limits
+from mailbox.models import Artifact, Message, ReplayEntry, Result, Task
+from mailbox.models.artifact import whole
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import UnknownReplayEntryError
+
+MOST = 1_048_576  # characters of the parts of a cached result, since each task that it answers gets a copy
+
+
+def of(task: Task) -> str:
+    """Return the parts of a resolved task as JSON text. Each artifact is whole."""
+    named = [
+        {
+            "artifact_id": one.artifact_id,
+            "content": one.blocks,
+            "extra": json_text.dumps(one.details),
+            "last_chunk": one.is_complete,
+        }
+        for one in whole(Artifact.objects.filter(task=task).in_order())
+    ]
+    closing = Message.objects.closing_of(task).first()
+    blocks, extra = (closing.blocks, closing.extra) if closing else ([], "{}")
+    parts = {"artifacts": named, "closing": blocks, "closing_extra": extra, "is_direct": task.is_direct}
+    return json_text.dumps(parts)
+
+
+def read(parts: str) -> Mapping[str, Any]:
+    """Return kept parts. They are empty for a result without parts."""
+    found: Mapping[str, Any] = json_text.loads(parts)
+    return found
+
+
+def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
+    """Give the kept artifacts to ``task``, which is unresolved and locked. Return their bytes.
+
+    Journals ``a2a_task_updated`` for each, without a lease.
+    """
+    total = 0
+    for kept in parts.get("artifacts", ()):
+        content = json_text.dumps(kept["content"])
+        size = task_limits.size_of_words(content, kept["artifact_id"], kept["extra"])
+        task.change(size=task.size + size)
+        Artifact.objects.create(
+            task=task,
+            seq=task.journal_seq,
+            artifact_id=kept["artifact_id"],
+            append=False,
+            last_chunk=kept["last_chunk"],
+            content=content,
+            extra=kept["extra"],
+            said_at=journal.now,
+        )
+        produced = ArtifactData(
+            artifact_id=kept["artifact_id"],
+            append=False,
+            last_chunk=kept["last_chunk"],
+            blocks=len(kept["content"]),
+            bytes=task_limits.size_of(content),
+        )
+        journal.life(task, entries.task_updated(None, produced, number=task.journal_seq))
+        total += size
+    return total
+
+
+def count_closing(task: Task, parts: Mapping[str, Any]) -> int:
+    """Add the bytes of the kept closing words to the size of ``task``, which is resolved next. Return them."""
+    size = task_limits.size_of_words(_closing(parts), "", _extra(parts)) if has_closing(parts) else 0
+    task.size += size
+    return size
+
+
+def close(task: Task, parts: Mapping[str, Any], journal: Journal) -> None:
+    """Store the kept closing words of ``task``, which was just resolved."""
+    if has_closing(parts):
+        Message.objects.create(
+            task=task, seq=task.journal_seq, content=_closing(parts), extra=_extra(parts), said_at=journal.now
+        )
+
+
+def has_closing(parts: Mapping[str, Any]) -> bool:
+    """Whether the parts have closing words, or details of a result whose words are its content."""
+    return bool(parts.get("closing")) or _extra(parts) != "{}"
+
+
+def _closing(parts: Mapping[str, Any]) -> str:
+    return json_text.dumps(parts.get("closing", []))
+
+
+def _extra(parts: Mapping[str, Any]) -> str:
+    """Return the details of the closing words; parts that an earlier version kept have none."""
+    return str(parts.get("closing_extra", "{}"))
 
 
 def cache_key(task: Task) -> str | None:
@@ -62,8 +157,8 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
     """
     hits = ReplayEntry.objects.filter(pk=entry.pk)
     hits.update(hits=F("hits") + 1, first_hit_at=Coalesce("first_hit_at", journal.now), last_hit_at=journal.now)
-    parts = cached_parts.read(entry.parts)
-    size = cached_parts.produce(task, parts, journal) + cached_parts.count_closing(task, parts)
+    parts = read(entry.parts)
+    size = produce(task, parts, journal) + count_closing(task, parts)
     result = task.resolve(
         Task.Outcome(entry.status),
         journal.now,
@@ -71,9 +166,9 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
         error_message=entry.error_message,
         replayed_from=entry.source_task_id,
         is_direct=bool(parts.get("is_direct")),
-        has_more=bool(parts.get("artifacts")) or cached_parts.has_closing(parts),
+        has_more=bool(parts.get("artifacts")) or has_closing(parts),
     )
-    cached_parts.close(task, parts, journal)
+    close(task, parts, journal)
     transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + size))
     callbacks.enqueue(task, result, journal.now)
     journal.life(task, entries.result_replayed(entry.source_task_id, entry.status))
@@ -111,8 +206,8 @@ def _parts_to_cache(task: Task, result: Result) -> str | None:
     """Return the parts of a result that is to be cached, as JSON text; None if it is not to be cached."""
     if result.posted_by is None or result.status not in settings.A2A_REPLAY_STATUSES:
         return None
-    parts = cached_parts.of(task) if result.has_more or task.is_direct else "{}"
-    return parts if len(parts) <= cached_parts.MOST else None
+    parts = of(task) if result.has_more or task.is_direct else "{}"
+    return parts if len(parts) <= MOST else None
 
 
 def _waiting_on_another(key: str) -> list[Task]:

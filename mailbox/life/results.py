@@ -1,4 +1,7 @@
-"""The verbs of results: post, drain and acknowledge them."""
+"""The verbs of results: post, drain and acknowledge them.
+
+The delivery of results to the sender of their tasks, within a drain.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from mailbox.access import audit, capabilities
@@ -16,13 +20,13 @@ from mailbox.access.credentials import authentication
 from mailbox.access.limits import quotas, waits
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
+from mailbox.database.paging import AT_ONCE, BUDGET
 from mailbox.journal import compacted_tasks, entries
 from mailbox.journal.compacted_tasks import RememberedTask
 from mailbox.life import expiry, task_limits
 from mailbox.life.fast_path import plain
 from mailbox.life.leasing import begin_out_of_turn, require_lease
 from mailbox.life.resolution import resolve
-from mailbox.life.result_delivery import deliver
 from mailbox.models import Artifact, AuditEvent, Lease, Message, Result, Task
 from mailbox.words.envelopes import ResultEnvelope
 from mailbox.words.errors import (
@@ -32,6 +36,44 @@ from mailbox.words.errors import (
     ResultConflictError,
     UnknownTaskError,
 )
+
+
+def deliver(
+    free: QuerySet[Result], delivered: list[Result], limit: int, attempt_id: UUID | None, journal: Journal
+) -> bool:
+    """Deliver results of ``free`` until ``delivered`` has ``limit``, or one more would exceed `paging.BUDGET` bytes.
+
+    Return whether ``delivered`` has room for more. A first result beyond the budget is delivered alone. ``free`` locks
+    the task of each result. Journals ``a2a_result_delivered``.
+    """
+    room = BUDGET - sum(result.size for result in delivered)
+    while len(delivered) < limit:
+        wanted = min(limit - len(delivered), AT_ONCE)
+        found = list(free[:wanted])
+        for result in found:
+            if delivered and result.size > room:
+                return False
+            if _mark(result, len(delivered), attempt_id, journal):
+                delivered.append(result)
+                room -= result.size
+        if len(found) < wanted:
+            return True
+    return False
+
+
+def _mark(result: Result, index: int, attempt_id: UUID | None, journal: Journal) -> bool:
+    """Mark a result as delivered. Return whether it was still pending.
+
+    Only the task is locked. The filter skips a result that was delivered between the snapshot and the lock.
+    """
+    how = {"delivered_at": journal.now, "receive_attempt_id": attempt_id, "receive_index": index}
+    pending = Result.objects.pending().filter(pk=result.pk)
+    if not pending.update(delivery=Result.Delivery.DELIVERED, **how):
+        return False
+    result.refresh_from_db(fields=["delivery", *how])
+    result.task.change()
+    journal.life(result.task, entries.result_delivered(attempt_id))
+    return True
 
 
 def post_result(caller: Caller, envelope: ResultEnvelope, *, lease_first: bool = False) -> Result:

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import authentication
-from mailbox.life import copies
+from mailbox.life import operator_tasks
 from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
 from mailbox.repairs import repair
 from mailbox.repairs.repair import DuplicateRisk
@@ -78,7 +78,7 @@ def _send_again(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
     """Send a failed task again and settle its row. A row that was cut off between the two finds its own copy."""
     mine = plan.rows.filter(pk=row.pk)
     try:
-        copy = copies.send_again(caller, row.task_id)
+        copy = operator_tasks.send_again(caller, row.task_id)
     except MailboxError as refusal:
         outcome = BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED)
         is_gone = outcome == RepairPlanRow.Outcome.COMPLETED

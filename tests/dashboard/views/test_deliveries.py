@@ -10,7 +10,7 @@ import pytest
 from dashboard.wording import delivery_problem
 from mailbox.access.callers import Role
 from mailbox.background.courier import Courier
-from mailbox.life import callback_resends, callbacks, results, updates, webhooks
+from mailbox.life import callbacks, results, updates, webhooks
 from mailbox.life.callbacks import CallbackOutcome
 from mailbox.life.delivery_slots import Hands
 from mailbox.models import PushConfig, PushDelivery
@@ -184,7 +184,7 @@ def test_selected_failed_callbacks_are_sent_again_with_one_reason_and_a_receipt(
 
 
 def test_all_failed_callbacks_of_a_query_are_sent_again(ana, alice, bob, monkeypatch):
-    monkeypatch.setattr("mailbox.life.callback_resends.CAP", 2)
+    monkeypatch.setattr("mailbox.life.callbacks.CAP", 2)
     for _ in range(3):
         given_up(alice, bob)
     pending_callback(alice, bob)
@@ -202,7 +202,7 @@ def test_a_callback_that_arrived_meanwhile_is_left_alone(ana, alice, bob):
     ids = [failed.delivery_id, other.delivery_id]
     callbacks.resend(factories.person("olga", Role.OPERATOR), other.delivery_id, reason="mended")
 
-    done = callback_resends.resend_given_up(factories.person("otto", Role.OPERATOR), ids, reason="mended")
+    done = callbacks.resend_given_up(factories.person("otto", Role.OPERATOR), ids, reason="mended")
 
     assert (done.sent, done.left) == ([failed.delivery_id], [other.delivery_id])
 
@@ -212,11 +212,11 @@ def test_callbacks_without_a_reason_or_beyond_the_limit_are_not_sent_again(ana, 
     otto = factories.person("otto", Role.OPERATOR)
 
     with pytest.raises(InvalidRequestError):
-        callback_resends.resend_given_up(otto, [failed.delivery_id], reason=" ")
+        callbacks.resend_given_up(otto, [failed.delivery_id], reason=" ")
     with pytest.raises(InvalidRequestError):
-        callback_resends.resend_given_up(otto, [uuid4() for _ in range(callback_resends.CAP + 1)], reason="mended")
+        callbacks.resend_given_up(otto, [uuid4() for _ in range(callbacks.CAP + 1)], reason="mended")
     with pytest.raises(CapabilityMissingError):
-        callback_resends.resend_given_up(factories.person("vera", Role.VIEWER), [failed.delivery_id], reason="mended")
+        callbacks.resend_given_up(factories.person("vera", Role.VIEWER), [failed.delivery_id], reason="mended")
     sent = {**fields_of(ana.get(MANY, {"delivery": failed.delivery_id})), "delivery": failed.delivery_id}
     assert ana.post(MANY, {**sent, "reason": ""}).status_code == 422
     assert factories.journal(Kind.PUSH_RESENT) == []

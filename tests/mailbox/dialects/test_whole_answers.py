@@ -11,7 +11,7 @@ from mailbox.dialects.corvid import handler
 from mailbox.dialects.marianne import inbox
 from mailbox.dialects.yeoman import tasks as yeoman
 from mailbox.inspection import answers, official_tasks, task_events
-from mailbox.life import batches, cached_parts, leasing, results
+from mailbox.life import batches, leasing, replay, results
 from mailbox.models import Artifact, PushDelivery, ReplayEntry, Result, Task
 from mailbox.upkeep import compaction
 from mailbox.words import json_text
@@ -255,7 +255,7 @@ def test_a_later_duplicate_gets_them_after_the_compaction_of_the_first(alice, bo
 
 
 def test_large_artifacts_are_not_copied_so_the_duplicate_runs_by_itself(alice, bob, monkeypatch):
-    monkeypatch.setattr(cached_parts, "MOST", 100)
+    monkeypatch.setattr(replay, "MOST", 100)
     leader = factories.leased_task(alice, bob, idempotency=factories.idempotent("k"), intent_text="work").task
     waiter = duplicate(alice, bob)
     produced(bob, leader)

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from mailbox.database import paging
-from mailbox.life import batches, repeated_sends
+from mailbox.life import batches
 from mailbox.models import Result, Task
 from tests.support import factories
 
@@ -60,7 +60,7 @@ def test_a_drain_ends_before_the_result_that_exceeds_the_budget(alice, bob):
 @pytest.fixture(params=["together", "one by one"])
 def way(request, monkeypatch):
     if request.param == "one by one":
-        monkeypatch.setattr(repeated_sends, "of_batch", lambda _, envelopes: [None] * len(envelopes))
+        monkeypatch.setattr(batches, "of_batch", lambda _, envelopes: [None] * len(envelopes))
     return request.param
 
 
@@ -83,7 +83,7 @@ def test_a_task_far_larger_than_the_envelope_is_not_read_for_the_comparison(alic
     batch = [factories.task_envelope(bob, id=uuid4(), intent_text=text) for text in ("x" * 1_000, "small")]
     batches.send_tasks(alice, batch)
     compared = []
-    monkeypatch.setattr(repeated_sends, "_is_repeated", lambda task, *_: compared.append(task.uuid))
+    monkeypatch.setattr(batches, "_is_repeated", lambda task, *_: compared.append(task.uuid))
 
     again = [replace(batch[0], intent_text="small"), batch[1]]
 

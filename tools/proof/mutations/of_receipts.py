@@ -95,7 +95,7 @@ BUGS = (
         does="A drain deletes the result, so a lost answer loses it.",
         changes=(
             Change(
-                "mailbox/life/result_delivery.py",
+                "mailbox/life/results.py",
                 "                delivered.append(result)\n",
                 "                delivered.append(result)\n"
                 "                Result.objects.filter(pk=result.pk).delete()\n",

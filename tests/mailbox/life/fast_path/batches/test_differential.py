@@ -11,7 +11,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
-from mailbox.life.fast_path.batches import drains, sends, work
+from mailbox.life.fast_path.batches import sends, work
 from tests.mailbox.life.fast_path.test_differential import SIZE
 from tests.support import programs
 from tests.support.batch_steps import DrainMany, SendMany, Work
@@ -83,7 +83,7 @@ def test_batches_answer_and_write_what_single_calls_do():
 @contextmanager
 def counted(items: Counter[str]) -> Iterator[None]:
     """Count the items that are served by sets, and those of sends and results that are not."""
-    send_first, answers, do_work, drain = sends.send_first, work.answers, work.work, drains.drain
+    send_first, answers, do_work, drain = sends.send_first, work.answers, work.work, sends.drain
 
     def sending(*given: Any) -> Any:
         number, sent = send_first(*given)
@@ -111,7 +111,7 @@ def counted(items: Counter[str]) -> Iterator[None]:
         patch.setattr(sends, "send_first", sending)
         patch.setattr(work, "answers", answering)
         patch.setattr(work, "work", working)
-        patch.setattr(drains, "drain", draining)
+        patch.setattr(sends, "drain", draining)
         yield
 
 
@@ -122,5 +122,5 @@ def one_by_one() -> Iterator[None]:
         patch.setattr(sends, "send_first", lambda *_: (0, {}))
         patch.setattr(work, "answers", lambda *_, **__: {})
         patch.setattr(work, "work", lambda *_, **__: None)
-        patch.setattr(drains, "drain", lambda *_, **__: None)
+        patch.setattr(sends, "drain", lambda *_, **__: None)
         yield

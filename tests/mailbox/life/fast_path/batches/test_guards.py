@@ -15,7 +15,7 @@ from mailbox.access.agents import registration
 from mailbox.access.nonces import Nonce
 from mailbox.database.bell import ringing, topics
 from mailbox.life import batches, sending
-from mailbox.life.fast_path.batches import drains, sends, work
+from mailbox.life.fast_path.batches import sends, work
 from mailbox.models import AuditEvent, Lease, Result, SigningKey, SpentNonce, Task
 from mailbox.words.times import epoch_ms
 from tests.support import factories
@@ -31,7 +31,7 @@ def singly(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         monkeypatch.setattr(sends, "send_first", lambda *_: (0, {}))
         monkeypatch.setattr(work, "answers", lambda *_, **__: {})
         monkeypatch.setattr(work, "work", lambda *_, **__: None)
-        monkeypatch.setattr(drains, "drain", lambda *_, **__: None)
+        monkeypatch.setattr(sends, "drain", lambda *_, **__: None)
 
     return leave
 
