@@ -15,7 +15,7 @@ class DepthQuerySet(models.QuerySet["Depth"]):
 
 
 class Depth(models.Model):
-    """The numbers of tasks at one minute, of one agent or of the whole hub. `mailbox.upkeep.depths` counts them.
+    """The numbers of tasks at one minute, of one agent or of the whole hub. `mailbox.upkeep.rollups` counts them.
 
     An agent that has nothing to do has no row. A minute without a row of the hub was not counted.
     """

@@ -12,7 +12,7 @@ import time_machine
 from mailbox.access.agents import registration
 from mailbox.access.callers import Role
 from mailbox.models import AuditEvent
-from mailbox.upkeep import depths
+from mailbox.upkeep import rollups
 from tests.support import factories
 from tests.support.chance import MOMENT
 
@@ -67,7 +67,7 @@ def test_a_measured_queue_is_drawn_and_listed(ana, alice, bob):
     factories.sent_task(alice, bob)
     assert "Not measured yet" in ana.get("/ops/").text
 
-    depths.measure()
+    rollups.measure()
 
     page = ana.get("/ops/charts/?table=results")
     assert "1 queued, 0 in flight, 0 stale" in page.text

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 
 from mailbox.inspection.statistics import history, troubles
 from mailbox.inspection.statistics.history import Span
-from mailbox.upkeep import depths
+from mailbox.upkeep import rollups
 from tests.support.queries import assert_no_walk, assert_uses, plan_of
 
 pytestmark = pytest.mark.django_db
@@ -52,6 +52,6 @@ def test_a_history_and_its_marks_walk_through_no_table(at, party, hours):
 
 def test_the_measurement_of_a_minute_walks_through_no_table(at):
     with CaptureQueriesContext(connection) as made:
-        assert depths.measure(at.now) > 1
+        assert rollups.measure(at.now) > 1
 
     assert_no_walk([one for one in made if one["sql"].startswith("SELECT")])

@@ -12,7 +12,7 @@ from mailbox.access.callers import Role
 from mailbox.inspection.statistics import history
 from mailbox.inspection.statistics.history import Span
 from mailbox.models import Depth
-from mailbox.upkeep import depths, rollups
+from mailbox.upkeep import rollups
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 
@@ -37,10 +37,10 @@ def worked(alice, bob, clock):
     clock.shift(MINUTE)
     factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
     factories.sent_task(alice, alice)
-    depths.measure()
+    rollups.measure()
     clock.shift(MINUTE)
     factories.leased_task(alice, bob)
-    depths.measure()
+    rollups.measure()
     return factories.row_of(bob)
 
 
@@ -94,7 +94,7 @@ def test_a_week_is_read_by_hours(worked, clock):
 def test_depths_of_a_week_are_those_of_every_20th_minute(alice, bob, clock, is_of_hub):
     for _ in range(2):
         factories.sent_task(alice, bob)
-        depths.measure()
+        rollups.measure()
         clock.shift(MINUTE)
 
     (slot,) = [one for one in history.read(WEEK, None if is_of_hub else bob.agent.pk) if one.queued is not None]
@@ -105,9 +105,9 @@ def test_depths_of_a_week_are_those_of_every_20th_minute(alice, bob, clock, is_o
 def test_old_and_repeated_measurements_leave_one_row_per_minute(alice, bob, clock):
     factories.sent_task(alice, bob)
 
-    assert (depths.measure(), depths.measure()) == (2, 0)
+    assert (rollups.measure(), rollups.measure()) == (2, 0)
     clock.shift(rollups.KEPT + MINUTE)
-    assert depths.measure() == 2
+    assert rollups.measure() == 2
 
     assert {row.minute for row in Depth.objects.all()} == {(NOON + rollups.KEPT + MINUTE).replace(second=0)}
 
@@ -116,7 +116,7 @@ def test_a_stale_lease_is_counted_as_stale(alice, bob, clock):
     factories.leased_task(alice, bob)
     clock.shift(6 * MINUTE)
 
-    depths.measure()
+    rollups.measure()
 
     assert [(row.queued, row.leased, row.stale) for row in Depth.objects.order_by("pk")] == [(0, 1, 1), (0, 1, 1)]
 
