@@ -27,7 +27,7 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 
 from a2aproject.web.counters import METHODS
 from a2aproject.web.log import NO_ROUTE, Answered
-from mailbox.inspection import tree_roots
+from mailbox.inspection import trees as trees_module
 
 MOST_TASKS = 100  # of one request; further tasks have no span
 LONGEST_METHOD = 32  # characters
@@ -71,7 +71,7 @@ class Spans:
         given = TraceContextTextMapPropagator().extract({name: meta.get(key, "") for name, key in HEADERS.items()})
         caller = trace.get_current_span(given).get_span_context()
         try:
-            trees = tree_roots.of(list(tasks)[:MOST_TASKS])
+            trees = trees_module.of(list(tasks)[:MOST_TASKS])
         except Error as error:
             _logger.warning("a span lacks its tree: %s", error)
             trees = []

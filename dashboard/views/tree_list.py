@@ -12,8 +12,8 @@ from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds, waterfall, zoom
 from dashboard.figures.waterfall import FAILED, TaskBar, Window
 from dashboard.forms import choices
-from mailbox.inspection import tree_lists
-from mailbox.inspection.tree_lists import ListedTree
+from mailbox.inspection import trees
+from mailbox.inspection.trees import ListedTree
 
 ROWS = 20
 SINCE: Mapping[str, timedelta] = {
@@ -51,7 +51,7 @@ class TreeList(SavablePage):
     def get(self, request: HttpRequest) -> HttpResponse:
         chosen, cursor = self._chosen(), request.GET.get("cursor", "")
         state, since, agent = chosen.values()
-        found = tree_lists.newest(
+        found = trees.newest(
             limit=ROWS,
             before=int(cursor) if cursor.isdecimal() and cursor.isascii() and len(cursor) < 19 else None,
             since=self.now - SINCE[since] if since else None,
@@ -97,7 +97,7 @@ def _names(tree: ListedTree, agent: str) -> bool:
     return not agent or any(party.lower().startswith(agent) for party in parties)
 
 
-def _bar(leaf: tree_lists.Leaf) -> TaskBar:
+def _bar(leaf: trees.Leaf) -> TaskBar:
     return TaskBar(
         uuid=leaf.uuid,
         parent=None,

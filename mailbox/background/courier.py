@@ -14,8 +14,7 @@ from django.db import InterfaceError, OperationalError
 
 from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY, CallbackSender, posted
 from mailbox.database.bell import topics
-from mailbox.inspection.event_log import GrowingLife
-from mailbox.inspection.event_log_cache import KeptLives
+from mailbox.inspection.event_log import GrowingLife, KeptLives
 from mailbox.life import webhooks
 from mailbox.life.callbacks import CallbackOutcome
 from mailbox.life.delivery_slots import Hands

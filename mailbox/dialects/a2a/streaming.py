@@ -18,8 +18,8 @@ from mailbox.dialects.a2a.calls import Call, Version
 from mailbox.dialects.a2a.errors import NoFreeSeatError, UnsupportedOperationError
 from mailbox.dialects.a2a.requests import SendMessageRequest, SubscribeToTaskRequest
 from mailbox.dialects.base.json_requests import encoded
-from mailbox.inspection import event_feed, official_tasks, task_events
-from mailbox.inspection.event_feed import Feed
+from mailbox.inspection import event_log, official_tasks, task_events
+from mailbox.inspection.event_log import Feed
 from mailbox.models import Task
 from mailbox.words.a2a import v0_3, v1_0
 from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent, TaskSnapshot
@@ -47,9 +47,7 @@ def send_and_follow(call: Call, body: SendMessageRequest) -> Generator[Frame | N
         vigil = _seat(call, stack)
         sent = sending.send(call, body)
         vigil.wait_for([topics.task(sent.task.uuid)])
-        stream = _Stream(
-            call, sent.task, vigil, stack.enter_context(event_feed.following(sent.task)), stops_asking=True
-        )
+        stream = _Stream(call, sent.task, vigil, stack.enter_context(event_log.following(sent.task)), stops_asking=True)
         yield None
         stream.begin_at(sent.position)
         view = task_events.view_at(sent.task, sent.position)
@@ -75,7 +73,7 @@ def subscribe(call: Call, body: SubscribeToTaskRequest) -> Generator[Frame | Non
     with ExitStack() as stack:
         vigil = _seat(call, stack)
         vigil.wait_for([topics.task(task.uuid)])
-        stream = _Stream(call, task, vigil, stack.enter_context(event_feed.following(task)), stops_asking=False)
+        stream = _Stream(call, task, vigil, stack.enter_context(event_log.following(task)), stops_asking=False)
         yield None
         yield stream.snapshot(stream.begin_now() if since is None else stream.begin_at(since), None)
         yield from stream.events()

@@ -18,7 +18,8 @@ from django.db import connection
 
 from mailbox.database import compiled, timetable, vitals
 from mailbox.database.compiled import NOW
-from mailbox.inspection.health import alert_checks, cluster, credential_checks, waiting_checks, work_checks
+from mailbox.inspection.health import checks as checks_module
+from mailbox.inspection.health import cluster, work_checks
 from mailbox.inspection.health.checks import HealthCheck, HealthStatus
 from mailbox.inspection.health.cluster import SILENT_AFTER
 from mailbox.inspection.search import full_text
@@ -92,11 +93,11 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     if connection.vendor == "postgresql":
         yield "Audit log rights", _rights
     yield "Roll-ups", _roll_ups
-    yield "Alerts", alert_checks.channels
-    yield "Hub's own agents", credential_checks.hub_agents
-    yield "API keys", credential_checks.api_keys
-    yield "Waiting requests", waiting_checks.seats
-    yield "Wake-ups", waiting_checks.wake_ups
+    yield "Alerts", checks_module.channels
+    yield "Hub's own agents", checks_module.hub_agents
+    yield "API keys", checks_module.api_keys
+    yield "Waiting requests", checks_module.seats
+    yield "Wake-ups", checks_module.wake_ups
 
 
 def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:

@@ -20,7 +20,7 @@ from a2aproject.web.traces import Spans
 from mailbox.access.agents import openness
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import public_routes
-from mailbox.inspection import tree_roots
+from mailbox.inspection import trees
 from tests.authorisation import routes
 from tests.support import factories
 from tests.support.a2a import OfficialClient
@@ -233,12 +233,12 @@ def test_the_root_is_found_through_any_parents(alice, bob):
     own = uuid4()
     factories.sent_task(alice, bob, id=own, parent=own)
 
-    assert tree_roots.of([child]) == tree_roots.of([top, child]) == [top]
-    assert tree_roots.of([orphan]) == [absent]
-    assert tree_roots.of([own]) == [own]
-    assert tree_roots.of([child, orphan]) == sorted([top, absent])
-    assert tree_roots.of([]) == []
-    assert tree_roots.of([uuid4()]) == []
+    assert trees.of([child]) == trees.of([top, child]) == [top]
+    assert trees.of([orphan]) == [absent]
+    assert trees.of([own]) == [own]
+    assert trees.of([child, orphan]) == sorted([top, absent])
+    assert trees.of([]) == []
+    assert trees.of([uuid4()]) == []
 
 
 def test_only_a_hub_with_traces_asks_for_the_tree(alice, bob, spans, monkeypatch):

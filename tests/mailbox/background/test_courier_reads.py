@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from mailbox.background.courier import Courier
-from mailbox.inspection import event_log_cache, task_events
+from mailbox.inspection import event_log, task_events
 from mailbox.life import results, updates
 from mailbox.life.callbacks import CallbackOutcome
 from mailbox.life.delivery_slots import Hands
@@ -138,7 +138,7 @@ def test_a_replaced_webhook_goes_on_from_its_position(alice, bob):
 
 
 def test_a_life_that_was_dropped_is_read_again(alice, bob, read, monkeypatch):
-    monkeypatch.setattr(event_log_cache, "MOST_BYTES", 1)  # so that one life is kept
+    monkeypatch.setattr(event_log, "MOST_BYTES", 1)  # so that one life is kept
     tasks, courier = [leased(alice, bob).task for _ in range(2)], Courier()
     for task, url in zip(tasks, (HOOK, OTHER), strict=True):
         webhook(alice, task, url)

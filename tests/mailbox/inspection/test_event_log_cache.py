@@ -7,8 +7,8 @@ import time
 import pytest
 
 from mailbox.access.callers import Caller
-from mailbox.inspection import event_log_cache
-from mailbox.inspection.event_log_cache import KeptLives
+from mailbox.inspection import event_log
+from mailbox.inspection.event_log import KeptLives
 from mailbox.life import results
 from mailbox.models import Task
 from mailbox.upkeep import erasure
@@ -51,7 +51,7 @@ def test_nothing_is_read_for_a_task_that_did_not_move(alice, bob, django_assert_
 
 def test_the_lives_used_longest_ago_make_room(alice, bob, monkeypatch):
     tasks, kept = sent(alice, bob, 3), KeptLives()
-    monkeypatch.setattr(event_log_cache, "MOST_BYTES", sum(now(task).size + 3 * 1024 for task in tasks[:2]))
+    monkeypatch.setattr(event_log, "MOST_BYTES", sum(now(task).size + 3 * 1024 for task in tasks[:2]))
     first, second, _ = found = [kept.of(now(task)) for task in tasks[:2]] + [kept.of(now(tasks[0]))]
     assert found[2] is first
 
@@ -62,7 +62,7 @@ def test_the_lives_used_longest_ago_make_room(alice, bob, monkeypatch):
 
 
 def test_a_life_above_the_bound_is_kept_while_it_is_the_last(alice, bob, monkeypatch):
-    monkeypatch.setattr(event_log_cache, "MOST_BYTES", 1)
+    monkeypatch.setattr(event_log, "MOST_BYTES", 1)
     tasks, kept = sent(alice, bob, 2), KeptLives()
 
     assert is_kept(kept, tasks[0])
@@ -76,7 +76,7 @@ def test_a_life_that_rested_too_long_is_dropped(alice, bob, monkeypatch):
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
     tasks, kept = sent(alice, bob, 2), KeptLives()
     life, other = (kept.of(now(task)) for task in tasks)
-    clock[0] += event_log_cache.LONGEST_REST
+    clock[0] += event_log.LONGEST_REST
     assert kept.of(now(tasks[0])) is life
     clock[0] += 1
 

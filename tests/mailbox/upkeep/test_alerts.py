@@ -9,7 +9,7 @@ from django.core import mail
 
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
-from mailbox.inspection.health import alert_checks
+from mailbox.inspection.health import checks
 from mailbox.inspection.health.checks import HealthStatus
 from mailbox.models import Alert, AuditEvent
 from mailbox.upkeep import alerts
@@ -130,9 +130,9 @@ def test_a_refused_alert_is_tried_again_and_its_error_stays_until_then(hook, run
     with pytest.raises(AlertError, match="webhook: the receiver answered 503"):
         run(10, STALE)
 
-    assert alert_checks.channels(MOMENT).word is HealthStatus.DEGRADED
+    assert checks.channels(MOMENT).word is HealthStatus.DEGRADED
     assert [run(minute, STALE) for minute in (11, 12)] == [0, 1]
-    assert alert_checks.channels(MOMENT).word is HealthStatus.OK
+    assert checks.channels(MOMENT).word is HealthStatus.OK
     assert len(factories.journal(Kind.ALERT_SENT)) == 1
 
 
@@ -168,7 +168,7 @@ def test_an_alert_that_one_channel_took_is_reported(hook, run, settings, monkeyp
     run(0, STALE)
 
     assert [run(minute, STALE) for minute in (10, 12)] == [1, 0]
-    assert alert_checks.channels(MOMENT).saw == "mail: SMTPServerDisconnected"
+    assert checks.channels(MOMENT).saw == "mail: SMTPServerDisconnected"
     assert factories.journal(Kind.ALERT_SENT)[0].fields["to"] == ["webhook"]
 
 

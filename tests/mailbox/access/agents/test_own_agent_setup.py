@@ -13,7 +13,7 @@ from mailbox.access.credentials import keys, public_routes
 from mailbox.access.credentials.keys import store_key
 from mailbox.access.own_agents import ANONYMOUS, OPERATORS, SCHEDULER
 from mailbox.background import jobs
-from mailbox.inspection.health import credential_checks
+from mailbox.inspection.health import checks as checks_module
 from mailbox.inspection.health.checks import HealthStatus
 from mailbox.models import Agent, ApiKey, SigningKey
 from mailbox.upkeep import imports
@@ -98,7 +98,7 @@ def test_a_squatted_name_is_refused_and_reported(squatter):
 
     (message,) = all_warnings()
     assert "agents reclaim operators@hub" in message
-    check = credential_checks.hub_agents(timezone.now())
+    check = checks_module.hub_agents(timezone.now())
     assert (check.word, check.saw) == (HealthStatus.FAILING, message)
     assert own_agent_setup.make_all() == [message]
 

@@ -9,7 +9,7 @@ import pytest
 from django.utils import timezone
 
 from agentcards import official_agents
-from mailbox.inspection import event_feed, official_tasks
+from mailbox.inspection import event_log, official_tasks
 from mailbox.models import Task
 from tests.mailbox.test_query_counts import COUNTED, SAVEPOINT
 from tests.support import factories
@@ -54,7 +54,7 @@ def test_a_page_of_the_list_takes_four_statements_at_most(known, django_assert_m
 def test_a_feed_that_has_nothing_new_takes_one_statement_and_else_three(client, holder, django_assert_max_num_queries):
     client.send()
     task = holder.take()
-    with event_feed.following(task) as followed:
+    with event_log.following(task) as followed:
         followed.catch_up()
         with django_assert_max_num_queries(1):
             followed.catch_up()

@@ -8,7 +8,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection import event_feed, task_events
+from mailbox.inspection import event_log, task_events
 from mailbox.words.a2a.fold import EventPosition
 from tests.support import factories, talking
 
@@ -25,14 +25,14 @@ def positions(source):
 
 
 def test_streams_of_a_task_share_a_feed_and_the_last_one_drops_it(task):
-    with event_feed.following(task) as first, event_feed.following(task) as second:
+    with event_log.following(task) as first, event_log.following(task) as second:
         assert first is second
-    with event_feed.following(task) as later:
+    with event_log.following(task) as later:
         assert later is not first
 
 
 def test_the_feed_reads_only_what_came_since(bob, task):
-    with event_feed.following(task) as source:
+    with event_log.following(task) as source:
         source.catch_up()
         assert positions(source) == ["1", "2"]
         talking.told(bob, task, "reading")
@@ -55,7 +55,7 @@ def test_each_event_is_rendered_once_in_each_form(task):
         rendered.append(event)
         return b"json"
 
-    with event_feed.following(task) as source:
+    with event_log.following(task) as source:
         source.catch_up()
         assert [source.rendered(1, form, render) for form in ("a", "a", "b")] == [b"json"] * 3
     assert len(rendered) == 2
@@ -63,7 +63,7 @@ def test_each_event_is_rendered_once_in_each_form(task):
 
 def test_a_stream_goes_on_after_its_position(bob, task):
     talking.told(bob, task, "reading")
-    with event_feed.following(task) as source:
+    with event_log.following(task) as source:
         source.catch_up()
         found = {seq: source.index_after(EventPosition(seq)) for seq in range(5)}
 
@@ -88,7 +88,7 @@ def test_a_read_that_fails_leaves_the_rows_to_the_stream_that_waited_for_it(task
                     source.catch_up()
 
     monkeypatch.setattr(task_events, "rows_after", rows_after)
-    with event_feed.following(task) as source:
+    with event_log.following(task) as source:
         monkeypatch.setattr(source, "_reading", Turn())
         source.catch_up()
         assert positions(source) == ["1", "2"]

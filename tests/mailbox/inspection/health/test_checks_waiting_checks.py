@@ -7,7 +7,7 @@ from a2aproject.web import bodies
 from mailbox.database import waiting
 from mailbox.database.bell import hearing, waiters
 from mailbox.database.waiting import Seats
-from mailbox.inspection.health import waiting_checks
+from mailbox.inspection.health import checks
 from mailbox.inspection.health.checks import HealthStatus
 
 pytestmark = pytest.mark.one_database
@@ -31,22 +31,22 @@ def test_an_eighth_of_the_threads_and_at_least_32_are_no_seats(settings, threads
 def test_the_seats_are_counted_until_the_wait_ends(seats):
     with seats.seat() as first, seats.seat() as second:
         assert (first, second, seats.taken) == (True, True, 2)
-        assert waiting_checks.seats(timezone.now()).saw == "2 of 32 taken, 0 requests refused (this process)"
+        assert checks.seats(timezone.now()).saw == "2 of 32 taken, 0 requests refused (this process)"
     with pytest.raises(ZeroDivisionError), seats.seat():
         raise ZeroDivisionError
     assert seats.taken == 0
 
 
 def test_a_refused_seat_degrades_the_health_for_a_while(seats, settings, monkeypatch):
-    assert waiting_checks.seats(timezone.now()).word is HealthStatus.OK
+    assert checks.seats(timezone.now()).word is HealthStatus.OK
     settings.WEB_THREADS = 1
     with seats.seat() as is_free:
         assert not is_free
 
-    seen = waiting_checks.seats(timezone.now())
+    seen = checks.seats(timezone.now())
     assert (seen.word, seen.saw) == (HealthStatus.DEGRADED, "0 of 0 taken, 1 requests refused (this process)")
-    monkeypatch.setattr(waiting_checks, "LATELY", -1)
-    assert waiting_checks.seats(timezone.now()).word is HealthStatus.OK
+    monkeypatch.setattr(checks, "LATELY", -1)
+    assert checks.seats(timezone.now()).word is HealthStatus.OK
 
 
 def test_bodies_leave_threads_free_when_the_seats_are_taken(seats):
@@ -72,7 +72,7 @@ def test_young_bodies_leave_a_quarter_of_the_threads_free_of_waits(seats, settin
 
 def test_the_wake_ups_of_this_process_are_shown(settings, monkeypatch):
     def word_and_finding():
-        seen = waiting_checks.wake_ups(timezone.now())
+        seen = checks.wake_ups(timezone.now())
         return seen.word.value, seen.saw
 
     assert word_and_finding() == ("ok", "no thread is waiting in this process")

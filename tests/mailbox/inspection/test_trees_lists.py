@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.inspection import tree_lists, tree_roots
+from mailbox.inspection import trees
 from mailbox.life import leasing, results
 from mailbox.models import Task
 from mailbox.words.envelopes import ResultStatus
@@ -23,7 +23,7 @@ STALE = timedelta(minutes=5)
 
 
 def listed(*, limit=20, before=None, since=None, matches=lambda tree: True):
-    return tree_lists.newest(limit=limit, before=before, since=since, matches=matches, stale=(timezone.now(), STALE))
+    return trees.newest(limit=limit, before=before, since=since, matches=matches, stale=(timezone.now(), STALE))
 
 
 def walk(limit):
@@ -107,7 +107,7 @@ def test_a_page_with_few_matches_walks_once(root, child):
 
 @pytest.mark.parametrize("walked", [1, 3])
 def test_a_walk_of_few_children_leads_on(root, child, monkeypatch, walked):
-    monkeypatch.setattr(tree_lists, "WALKED", walked)
+    monkeypatch.setattr(trees, "WALKED", walked)
     tops = [root() for _ in range(3)]
     for top in tops:
         for _ in range(4):
@@ -134,7 +134,7 @@ def test_tasks_that_name_each_other_end(alice, bob):
 
 
 def test_a_large_tree_is_cut(root, child, monkeypatch):
-    monkeypatch.setattr(tree_lists, "MOST_TASKS", 3)
+    monkeypatch.setattr(trees, "MOST_TASKS", 3)
     top = root()
     for _ in range(4):
         child(top)
@@ -145,12 +145,12 @@ def test_a_large_tree_is_cut(root, child, monkeypatch):
 
 
 def test_a_deep_tree_is_cut_below_the_limit_and_a_whole_one_is_not(root, child, monkeypatch):
-    monkeypatch.setattr(tree_lists, "MOST_TASKS", 4)
+    monkeypatch.setattr(trees, "MOST_TASKS", 4)
     top = root()
     child(child(child(child(top))))
 
     assert [tree.is_cut for tree in listed().items] == [True]
-    monkeypatch.setattr(tree_lists, "MOST_TASKS", 5)
+    monkeypatch.setattr(trees, "MOST_TASKS", 5)
     assert [tree.is_cut for tree in listed().items] == [False]
 
 
@@ -183,10 +183,10 @@ def test_the_root_of_each_task(root, child):
     absent = uuid.uuid4()
     orphan = child(absent)
 
-    assert tree_roots.of_each({top.uuid, below.uuid, orphan.uuid, uuid.uuid4()}) == {
+    assert trees.of_each({top.uuid, below.uuid, orphan.uuid, uuid.uuid4()}) == {
         top.uuid: top.uuid,
         below.uuid: top.uuid,
         orphan.uuid: absent,
     }
-    assert tree_roots.of_each(set()) == {}
+    assert trees.of_each(set()) == {}
     assert Task.objects.count() == 3

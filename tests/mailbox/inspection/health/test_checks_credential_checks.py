@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from mailbox.access.credentials import authentication, key_rotation
-from mailbox.inspection.health import credential_checks
+from mailbox.inspection.health import checks
 from mailbox.inspection.health.checks import HealthStatus
 from mailbox.models import AuditEvent
 from mailbox.words import tokens
@@ -18,7 +18,7 @@ DAY = timedelta(days=1)
 
 
 def look():
-    return credential_checks.api_keys(timezone.now())
+    return checks.api_keys(timezone.now())
 
 
 def id_of(key):
