@@ -17,7 +17,7 @@ from mailbox.access import audit
 from mailbox.access.limits import own_limits
 from mailbox.access.people import password_checks, sign_ins
 from mailbox.database import outages
-from mailbox.database.bell import attendance, ringing
+from mailbox.database.bell import ringing
 from mailbox.journal import seals
 from mailbox.life.fast_path import plain
 from tests.support.databases import (
@@ -127,7 +127,7 @@ def _rates_limit_no_test() -> Iterator[None]:
 def _the_bell_rings_within_the_process() -> Iterator[None]:
     """Start no thread that keeps a connection to the tests' database. Tests of such threads start them."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(attendance, "listeners", list)
+        patch.setattr(ringing, "listeners", list)
         patch.setattr(ringing, "_notifies", lambda: False)
         yield
 

@@ -2,21 +2,55 @@
 
 A page ends at its limit of items, or before the item that would make it larger than `BUDGET`. Rows are read a few at a
 time, so that neither a page nor its making takes more memory than that.
+
+How many bytes of JSON the texts of a row take, so that an answer can be cut before it grows too large.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
+import orjson
 from django.db.models import Model, Q, QuerySet
 
-from mailbox.database import weight
 from mailbox.words import json_text, secret_box
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError
 from mailbox.words.secret_box import UnreadableSecretError
+
+
+def of(value: object) -> int:
+    """Return the bytes of all texts in ``value`` as JSON: a row with its related rows, as far as they were read.
+
+    Fields that were deferred count nothing, and neither do numbers, times and ids.
+    """
+    return _of(value, set())
+
+
+def _of(value: Any, seen: set[int]) -> int:
+    if isinstance(value, str):
+        return len(orjson.dumps(value))
+    if isinstance(value, list | tuple):
+        return sum(_of(part, seen) for part in value)
+    if isinstance(value, dict):
+        return sum(_of(part, seen) for pair in value.items() for part in pair)
+    if id(value) in seen:
+        return 0
+    if isinstance(value, Model):
+        seen.add(id(value))
+        related = [*value._state.fields_cache.values(), *map(list, _prefetched(value).values())]
+        return sum(_of(part, seen) for name, part in vars(value).items() if name[0] != "_") + _of(related, seen)
+    if is_dataclass(value):
+        return sum(_of(getattr(value, field.name), seen) for field in fields(value))
+    return 0
+
+
+def _prefetched(row: Model) -> dict[str, Any]:
+    found: dict[str, Any] = getattr(row, "_prefetched_objects_cache", {})
+    return found
+
 
 BUDGET = 4 * 1024 * 1024  # bytes of text in one page; an item that is larger is a page of its own
 AT_ONCE = 16  # rows that one query reads, where rows may hold payloads
@@ -41,7 +75,7 @@ def page(
     name: str,
     *,
     budget: int = BUDGET,
-    weigh: Callable[[Item], int] = weight.of,
+    weigh: Callable[[Item], int] = of,
 ) -> Page[Item]:
     """Return the first ``limit`` of the ``(item, position)`` pairs, or fewer if they exceed ``budget`` bytes of text.
 
@@ -72,7 +106,7 @@ def keyset(
     name: str,
     at_once: int = AT_ONCE,
     budget: int = BUDGET,
-    weigh: Callable[[Row], int] = weight.of,
+    weigh: Callable[[Row], int] = of,
 ) -> Page[Row]:
     """Return the page of ``found`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import connection
 
-from mailbox.database.bell import attendance, waiters
+from mailbox.database.bell import ringing, waiters
 from mailbox.database.bell.waiters import Waiter
 
 Found = TypeVar("Found")
@@ -48,7 +48,7 @@ def until(
         found = waiter.look(look)
         if found or waiters.has_ended():
             return found
-        attendance.begin()
+        ringing.begin()
         with admit(waiter) as is_admitted:
             while is_admitted and not found:
                 if not connection.in_atomic_block:
@@ -63,7 +63,7 @@ def until(
 def rounds(stop: threading.Event) -> Iterator[Waiter]:
     """Yield a waiter for the rounds of a program. Its waits end when ``stop`` is set."""
     with waiters.waiting([]) as waiter:
-        attendance.begin()
+        ringing.begin()
         threading.Thread(target=_end_at, args=(stop, waiter), name="stop", daemon=True).start()
         yield waiter
 

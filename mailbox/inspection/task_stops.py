@@ -12,7 +12,7 @@ from django.db import connection
 
 from mailbox.database import instances, listed, prepared
 from mailbox.database.bell import topics
-from mailbox.database.bell.shared_looks import AwaitedLook, SharedLook
+from mailbox.database.bell.waiters import AwaitedLook, SharedLook
 from mailbox.models import Result, Task
 
 _CHANGED = ("state", "awaits", "outcome", "attempt", "turn", "journal_seq", "status_at", "is_direct")

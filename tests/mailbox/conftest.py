@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from mailbox.database.bell import shared_looks
+from mailbox.database.bell import waiters
 from tests.support.cast import alice, bob, failures_are_noted_anew, mallory, olga
 from tests.support.official_servers import offie
 from tests.support.remote_agents import now, remote, rita
@@ -17,7 +17,7 @@ __all__ = ["alice", "bob", "drip", "failures_are_noted_anew", "mallory", "now", 
 def _shared_looks_wait_for_no_other_ring():
     """Let the thread of a shared look, which serves all tests of a process, make no pause."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(shared_looks, "time", SimpleNamespace(sleep=lambda _: None))
+        patch.setattr(waiters, "time", SimpleNamespace(sleep=lambda _: None))
         yield
 
 

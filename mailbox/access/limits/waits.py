@@ -20,7 +20,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import own_limits, quotas
 from mailbox.database import waiting
-from mailbox.database.bell import attendance, topics, waiters, watch
+from mailbox.database.bell import ringing, topics, waiters, watch
 from mailbox.database.bell.waiters import Waiter
 from mailbox.words.errors import QuotaExceededError
 
@@ -124,7 +124,7 @@ def vigil(caller: Caller, topics: Sequence[str]) -> Iterator[Vigil | None]:
     """
     key = _Key(caller)
     with waiters.waiting(topics) as waiter:
-        attendance.begin()
+        ringing.begin()
         with _seat(key, waiter) as is_admitted:
             yield Vigil(key, waiter) if is_admitted else None
 

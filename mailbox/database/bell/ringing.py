@@ -1,16 +1,80 @@
-"""Rings the bell for the changes that a transaction has committed."""
+"""Rings the bell for the changes that a transaction has committed.
+
+Starts the threads of the bell, with the first waiter or the first rings of a process. They end with the process.
+"""
 
 from __future__ import annotations
 
 import itertools
 import logging
+import os
+import threading
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from django.conf import settings
-from django.db import DEFAULT_DB_ALIAS, connections
+from django.db import DEFAULT_DB_ALIAS, connection, connections
 
-from mailbox.database.bell import attendance, elsewhere, hearing, waiters
+from mailbox.database.bell import hearing, waiters
+from mailbox.database.bell import topics as topics_module
+from mailbox.database.bell.watch import Watch
+
+
+class _Attendance:
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.watches = self.hears = False
+
+
+_here = _Attendance()
+os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process has none of the threads
+
+
+def begin() -> None:
+    """Start the threads unless they run."""
+    if _here.watches:
+        return
+    hear()
+    with _here.lock:
+        if not _here.watches:
+            _start(Watch().run)
+            _here.watches = True
+
+
+def hear() -> None:
+    """Start the thread that hears the rings of other processes, unless it runs.
+
+    If no thread can be started, this process is deaf until the next call, and the watch looks more often.
+    """
+    if _here.hears:
+        return
+    with _here.lock:
+        if not _here.hears:
+            try:
+                for run in listeners():
+                    _start(run)
+            except RuntimeError as error:
+                _logger.warning("the bell hears no rings, since no thread can be started: %s", error)
+            else:
+                _here.hears = True
+
+
+def _start(run: Callable[[], None]) -> None:
+    threading.Thread(target=run, name="bell", daemon=True).start()
+
+
+def listeners() -> Sequence[Callable[[], None]]:
+    """Return the thread that hears the rings of other processes, and none if A2A_WAKE_UPS is ``poll``."""
+    if settings.A2A_WAKE_UPS == hearing.POLL:
+        return []
+    if connection.vendor == "sqlite":
+        from mailbox.database.bell.sqlite import follower
+
+        return [follower.run]
+    from mailbox.database.bell.postgresql import Listener, ringer
+
+    return [Listener(ringer).run]
+
 
 FEW = 10  # rings; a process with more hears the announcements of the others. A short command need not connect for them.
 
@@ -30,7 +94,11 @@ def ring(topics: Sequence[str]) -> None:
 
 
 def _ring(topics: Sequence[str]) -> None:
-    if not topics or settings.A2A_WAKE_UPS == hearing.POLL or (elsewhere.is_nobody() and not waiters.is_anyone_here()):
+    if (
+        not topics
+        or settings.A2A_WAKE_UPS == hearing.POLL
+        or (topics_module.is_nobody() and not waiters.is_anyone_here())
+    ):
         return
     if _vendor() == "sqlite" and hearing.is_on():
         from mailbox.database.bell.sqlite import follower
@@ -46,10 +114,10 @@ def ring_elsewhere(counts: Mapping[str, int]) -> None:
         return
     from mailbox.database.bell.postgresql import ringer
 
-    if wanted := elsewhere.wanted(counts):
+    if wanted := topics_module.wanted(counts):
         ringer.add(wanted)
-    if elsewhere.is_unknown() and next(_rings) > FEW:
-        attendance.hear()
+    if topics_module.is_unknown() and next(_rings) > FEW:
+        hear()
 
 
 def announce(topics: Sequence[str]) -> None:

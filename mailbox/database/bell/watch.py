@@ -1,7 +1,11 @@
-"""Looks for all waiters of this process together, so that a lost ring costs a few seconds and no more."""
+"""Looks for all waiters of this process together, so that a lost ring costs a few seconds and no more.
+
+Returns the memory that requests used before they began to wait.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import logging
 import math
 import os
@@ -17,8 +21,28 @@ from django.utils import timezone
 
 from mailbox.database import listed, outages
 from mailbox.database.bell import hearing, topics, waiters
-from mailbox.database.bell.memory import Memory
 from mailbox.words.times import epoch_ms
+
+MORE = 100  # waits after whose begin memory is returned
+
+
+class Memory:
+    """The free memory of this process. The C library keeps it after a crowd of requests, mostly on SQLite."""
+
+    def __init__(self) -> None:
+        self._begun = 0  # waits when memory was returned last
+
+    def give_back(self) -> bool:
+        """Return free memory to the system if `MORE` waits have begun since the last time; return whether they have."""
+        begun = waiters.begun()
+        if begun < self._begun + MORE:
+            return False
+        self._begun = begun
+        trim = getattr(ctypes.CDLL(None), "malloc_trim", None)  # only glibc has this function
+        if trim is not None:
+            trim(0)
+        return True
+
 
 EVERY = 4.5  # seconds between two rounds, so that a revoked key ends a wait within 5 seconds
 EVERY_DUE = 0.5  # seconds between two looks for the next task that runs out of time, while its sender or a reader waits

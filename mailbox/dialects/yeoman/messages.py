@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from mailbox.access.agents import peers
 from mailbox.access.callers import Caller
-from mailbox.database import paging, weight
+from mailbox.database import paging
 from mailbox.dialects.yeoman import discovery, requests, tasks, wire
 from mailbox.dialects.yeoman.requests import Envelope, SubmittedWork
 from mailbox.dialects.yeoman.tasks import Receipt
@@ -104,7 +104,7 @@ def _status_query_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     size = 0
     for task_id in dict.fromkeys(task_ids):
         found = tasks.record_or_none(caller, task_id)
-        size += weight.of(found)
+        size += paging.of(found)
         if statuses and size > paging.BUDGET:
             return {"statuses": statuses, "warning": LEFT_OUT}
         statuses[task_id] = found

@@ -14,7 +14,7 @@ from django.db import DataError, connection
 
 from mailbox.background import callback_sender
 from mailbox.background.callback_sender import CallbackSender
-from mailbox.database.bell import attendance
+from mailbox.database.bell import ringing
 from mailbox.life import callbacks, results
 from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import PushDelivery
@@ -237,7 +237,7 @@ def test_an_idle_sender_takes_no_lock(alice, bob, django_assert_num_queries):
 @pytest.mark.parametrize("wakes", ["by its clock", "by rings"])
 def test_the_sender_delivers_until_it_is_stopped(alice, bob, monkeypatch, wakes):
     if wakes == "by rings":
-        monkeypatch.setattr(attendance, "begin", lambda: None)
+        monkeypatch.setattr(ringing, "begin", lambda: None)
         monkeypatch.setattr(callback_sender, "LONGEST_PAUSE", 3600)
     stores = watched(monkeypatch, CallbackSender, "store")
     stop = threading.Event()

@@ -19,7 +19,7 @@ from agentcards.models import RemoteCall
 from mailbox.access.callers import Caller
 from mailbox.background import remote_sender
 from mailbox.background.remote_sender import RemoteSender
-from mailbox.database.bell import attendance, topics, waiters
+from mailbox.database.bell import ringing, topics, waiters
 from mailbox.database.bell.waiters import Waiter
 from mailbox.models import Result
 from tests.support import factories
@@ -31,7 +31,7 @@ from tests.support.watching import watched
 
 @pytest.mark.django_db(transaction=True)
 def test_a_ring_brings_a_task_to_its_remote_agent(remote, alice, monkeypatch):
-    monkeypatch.setattr(attendance, "begin", lambda: None)
+    monkeypatch.setattr(ringing, "begin", lambda: None)
     monkeypatch.setattr(remote_sender, "LONGEST_PAUSE", 3600)
     waits, looks = watched(monkeypatch, Waiter, "wait_for"), watched(monkeypatch, remote_calls, "look")
     rita = factories.agent("rita")

@@ -7,7 +7,7 @@ import threading
 import pytest
 from django.db import connection
 
-from mailbox.database.bell import attendance, elsewhere, postgresql, ringing, waiters
+from mailbox.database.bell import postgresql, ringing, topics, waiters
 
 pytestmark = pytest.mark.django_db
 
@@ -21,18 +21,18 @@ def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
         raise RuntimeError("can't start new thread")
 
     monkeypatch.setattr(postgresql, "ringer", postgresql.Ringer())
-    monkeypatch.setattr(attendance, "_here", attendance._Attendance())
+    monkeypatch.setattr(ringing, "_here", ringing._Attendance())
     monkeypatch.setattr(ringing, "_notifies", lambda: True)
-    monkeypatch.setattr(attendance, "listeners", lambda: [lambda: None])
+    monkeypatch.setattr(ringing, "listeners", lambda: [lambda: None])
     monkeypatch.setattr(ringing, "FEW", 0)
-    monkeypatch.setattr(elsewhere, "_here", elsewhere._Elsewhere())
+    monkeypatch.setattr(topics, "_here", topics._Elsewhere())
     monkeypatch.setattr(waiters, "_here", waiters._Waiters())
     monkeypatch.setattr(threading.Thread, "start", start)
 
     ringing.ring(["agent 1"])
 
     assert tried == ["ringer", "bell"]
-    assert not attendance._here.hears
+    assert not ringing._here.hears
 
 
 def test_a_ring_raises_no_unexpected_error(monkeypatch):

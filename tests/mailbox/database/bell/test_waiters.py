@@ -10,7 +10,7 @@ from collections import deque
 
 import pytest
 
-from mailbox.database.bell import attendance, ringing, topics, waiters
+from mailbox.database.bell import ringing, topics, waiters
 from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
@@ -20,7 +20,7 @@ AGENT, OTHER, TASK = topics.agent(12), topics.agent(13), "task " + "0" * 32
 
 @pytest.fixture(autouse=True)
 def _no_watch(monkeypatch):
-    monkeypatch.setattr(attendance, "begin", lambda: None)
+    monkeypatch.setattr(ringing, "begin", lambda: None)
 
 
 @pytest.fixture

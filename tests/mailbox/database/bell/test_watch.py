@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.database.bell import attendance, hearing, ringing, topics, waiters, watch
+from mailbox.database.bell import hearing, ringing, topics, waiters, watch
 from mailbox.database.bell.watch import Watch
 from mailbox.life import leasing, results
 from mailbox.models import Agent, Lease, Task
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def _no_ring(monkeypatch):
-    monkeypatch.setattr(attendance, "begin", lambda: None)
+    monkeypatch.setattr(ringing, "begin", lambda: None)
     monkeypatch.setattr(ringing, "ring", lambda _: None)
 
 

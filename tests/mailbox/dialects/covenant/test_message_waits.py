@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.database.bell import attendance
+from mailbox.database.bell import ringing
 from mailbox.database.bell.waiters import Waiter
 from mailbox.database.bell.watch import Watch
 from mailbox.models import Task
@@ -34,7 +34,7 @@ def rings(monkeypatch):
 
     Return a list with one value for each pause: whether the watch rang.
     """
-    monkeypatch.setattr(attendance, "begin", lambda: None)
+    monkeypatch.setattr(ringing, "begin", lambda: None)
     wait, heard = Waiter.wait, []
     with time_machine.travel(MOMENT, tick=False) as clock:
         the_watch = Watch()

@@ -6,15 +6,14 @@ import math
 
 import pytest
 
-from mailbox.database.bell import memory, waiters, watch
-from mailbox.database.bell.memory import Memory
-from mailbox.database.bell.watch import Watch
+from mailbox.database.bell import waiters, watch
+from mailbox.database.bell.watch import Memory, Watch
 
 pytestmark = pytest.mark.one_database
 
 
 def test_memory_is_returned_each_time_that_many_waits_have_begun(monkeypatch):
-    monkeypatch.setattr(memory, "MORE", 10)
+    monkeypatch.setattr(watch, "MORE", 10)
     counts = iter([9, 10, 19, 19, 20, 45, 46])
     monkeypatch.setattr(waiters, "begun", lambda: next(counts))
     one = Memory()

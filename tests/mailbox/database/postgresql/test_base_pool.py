@@ -20,7 +20,7 @@ pytestmark = [
 
 @pytest.fixture
 def pool():
-    from mailbox.database.postgresql.pool import Pool
+    from mailbox.database.postgresql.base import Pool
 
     with Pool(conninfo=url_of_the_tests_database(), kwargs={"autocommit": True}, min_size=1, max_size=1) as made:
         yield made
@@ -56,7 +56,7 @@ def test_a_new_connection_and_an_idle_one_are_asked(pool, checked, monkeypatch):
     backend(pool)
     assert len(checked) == 1
 
-    monkeypatch.setattr("mailbox.database.postgresql.pool.TRUSTED_FOR", 0.0)
+    monkeypatch.setattr("mailbox.database.postgresql.base.TRUSTED_FOR", 0.0)
     backend(pool)
     assert len(checked) == 2
 

@@ -8,8 +8,8 @@ from contextlib import ExitStack
 import pytest
 from django.db import OperationalError
 
-from mailbox.database.bell import shared_looks, waiters
-from mailbox.database.bell.shared_looks import SharedLook
+from mailbox.database.bell import waiters
+from mailbox.database.bell.waiters import SharedLook
 
 pytestmark = pytest.mark.one_database
 
@@ -67,7 +67,7 @@ def test_looks_go_on_after_a_connection_that_could_not_be_closed(monkeypatch):
     looks, woken = Looks(), threading.Event()
     shared = SharedLook(looks)
     with monkeypatch.context() as broken:
-        broken.setattr(shared_looks, "connection", Broken())
+        broken.setattr(waiters, "connection", Broken())
         with shared.awaiting("a", "task a", woken.set) as awaited:
             assert woken.wait()
             with pytest.raises(OperationalError):
