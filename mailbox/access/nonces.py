@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from mailbox.database import write_turns
 from mailbox.models import SpentNonce
-from mailbox.words.signature_errors import BadSignatureError, SignatureFault
+from mailbox.words.errors import BadSignatureError, SignatureFault
 
 KEPT_AFTER_EXPIRY = timedelta(minutes=10)  # the clocks of two web servers may differ, and a long poll may go on
 DROPPED_AT_ONCE = 1000  # rows; an agent may spend 500 nonces a second

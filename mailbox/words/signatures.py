@@ -22,7 +22,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from mailbox.words import ed25519
 from mailbox.words.envelopes import is_pubkey
-from mailbox.words.signature_errors import BadSignatureError, SignatureFault
+from mailbox.words.errors import BadSignatureError, SignatureFault
 
 INPUT, SIGNATURE, DIGEST = "Signature-Input", "Signature", "Content-Digest"
 REQUIRED = ("@method", "@authority", "@target-uri")

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from mailbox.outbound import connections, exchange
+from mailbox.outbound import exchange
 from tests.support.http_servers import Handler, serving
 
 Conversation = Callable[[socket.socket, threading.Event], None]
@@ -85,15 +85,15 @@ class Drip:
 
 @pytest.fixture
 def drip(monkeypatch: pytest.MonkeyPatch) -> Iterator[Drip]:
-    drip, read = Drip(), connections.DeadlineStream.read
+    drip, read = Drip(), exchange.DeadlineStream.read
 
     def read_a_drop(*arguments: Any, **named: Any) -> bytes:
         drip.seconds += 0.01
         drip.reads.release()
         return read(*arguments, **named)
 
-    monkeypatch.setattr(connections, "monotonic", lambda: drip.seconds)
-    monkeypatch.setattr(connections.DeadlineStream, "read", read_a_drop)
+    monkeypatch.setattr(exchange, "monotonic", lambda: drip.seconds)
+    monkeypatch.setattr(exchange.DeadlineStream, "read", read_a_drop)
     yield drip
     drip.reads.release()
 

@@ -9,7 +9,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.credentials import authentication, last_used
 from mailbox.access.nonces import Nonce
 from mailbox.models import Agent, AuditEvent, SigningKey
-from mailbox.words.signature_errors import BadSignatureError, SignatureFault
+from mailbox.words.errors import BadSignatureError, SignatureFault
 from mailbox.words.signatures import RequestSignature
 
 

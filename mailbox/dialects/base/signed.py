@@ -11,7 +11,7 @@ from django.conf import settings
 from django.http import HttpRequest
 
 from mailbox.words import ed25519, signatures
-from mailbox.words.signature_errors import BadSignatureError, SignatureFault
+from mailbox.words.errors import BadSignatureError, SignatureFault
 from mailbox.words.signatures import RequestParts, RequestSignature
 
 # A signature covers each of these headers that is sent, since the hub acts on them.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from http import HTTPStatus
 
-from mailbox.words.errors import MailboxError
-from mailbox.words.signature_errors import BadSignatureError
+from mailbox.words.errors import BadSignatureError, MailboxError
 
 # In a request's environ while its body is read: returns the answer to send if the body does not arrive in time.
 STALLED_ANSWER = "a2a.stalled_answer"

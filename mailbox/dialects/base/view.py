@@ -40,8 +40,7 @@ from mailbox.dialects.base.transport import (
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.words import advice, certificates
 from mailbox.words.allowances import Allowance
-from mailbox.words.errors import InvalidRequestError, MailboxError, RateLimitedError
-from mailbox.words.signature_errors import BadSignatureError
+from mailbox.words.errors import BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _logger = logging.getLogger(__name__)

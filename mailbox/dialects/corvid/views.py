@@ -15,8 +15,7 @@ from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedE
 from mailbox.dialects.base.view import DialectView, presented_key
 from mailbox.dialects.corvid import answers, handler, requests
 from mailbox.words import advice, errors
-from mailbox.words.errors import MailboxError
-from mailbox.words.signature_errors import BadSignatureError
+from mailbox.words.errors import BadSignatureError, MailboxError
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     requests.ValidationFailedError: HTTPStatus.BAD_REQUEST,

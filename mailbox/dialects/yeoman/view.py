@@ -21,12 +21,12 @@ from mailbox.dialects.yeoman import requests
 from mailbox.words import advice, errors
 from mailbox.words.envelopes import KEY_MAX_LENGTH
 from mailbox.words.errors import (
+    BadSignatureError,
     InvalidJsonError,
     InvalidRequestError,
     MailboxError,
     UnauthenticatedError,
 )
-from mailbox.words.signature_errors import BadSignatureError
 
 Shape = TypeVar("Shape", bound=BaseModel)
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mailbox.words import ed25519, signatures
-from mailbox.words.signature_errors import BadSignatureError
+from mailbox.words.errors import BadSignatureError
 from mailbox.words.signatures import RequestParts, RequestSignature
 
 pytestmark = pytest.mark.one_database

@@ -9,9 +9,16 @@ import pytest
 
 from mailbox.dialects.a2a import errors as a2a
 from mailbox.dialects.base import transport
-from mailbox.words import errors, signature_errors
-from mailbox.words.errors import InvalidRequestError, Lack, MailboxError, Remedy, TaskConflictError
-from mailbox.words.signature_errors import BadSignatureError, SignatureFault
+from mailbox.words import errors
+from mailbox.words.errors import (
+    BadSignatureError,
+    InvalidRequestError,
+    Lack,
+    MailboxError,
+    Remedy,
+    SignatureFault,
+    TaskConflictError,
+)
 
 pytestmark = pytest.mark.one_database
 
@@ -104,7 +111,7 @@ def test_an_error_of_http_keeps_its_status_in_both_bindings(kind, http, status, 
     assert (a2a.http_status(error, is_rpc=True), a2a.http_status(error, is_rpc=False)) == (http, http)
 
 
-@pytest.mark.parametrize("kind", sorted(refusals(errors, transport, signature_errors, a2a), key=str))
+@pytest.mark.parametrize("kind", sorted(refusals(errors, transport, errors, a2a), key=str))
 def test_every_error_of_the_hub_has_a_row_of_its_own(kind):
     error = made(kind)
 
@@ -114,7 +121,7 @@ def test_every_error_of_the_hub_has_a_row_of_its_own(kind):
 
 
 def test_no_two_errors_of_the_dialect_share_a_code_with_another_error():
-    kinds = refusals(errors, transport, signature_errors, a2a) - {transport.StalledBodyError}
+    kinds = refusals(errors, transport, errors, a2a) - {transport.StalledBodyError}
 
     assert len({kind.code for kind in kinds}) == len(kinds)
 
