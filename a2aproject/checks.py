@@ -9,7 +9,7 @@ from django.conf import settings
 from django.core import checks
 from django.db import connections
 
-from a2aproject.settings.processors import OF_THE_BELL
+from a2aproject.settings.environment import OF_THE_BELL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

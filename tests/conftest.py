@@ -11,7 +11,7 @@ from django.conf import settings
 from django.contrib.auth import hashers
 from django.db import connection
 
-from a2aproject.settings.static_files import static_files
+from a2aproject.settings.edge import static_files
 from agentcards import official_agents
 from mailbox.access import audit
 from mailbox.access.limits import own_limits

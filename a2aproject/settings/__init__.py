@@ -7,26 +7,17 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from a2aproject.settings.alerts import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.api_document import spectacular_settings
-from a2aproject.settings.attention import *  # noqa: F403 (settings, all of them)
-from a2aproject.settings.browser import *  # noqa: F403 (settings, all of them)
-from a2aproject.settings.credentials import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.database import database, sqlite_file
-from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
-from a2aproject.settings.edge import PUBLIC_URL
-from a2aproject.settings.environment import CENTURY_MS, env
-from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)
-from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)  # noqa: F403
+from a2aproject.settings.edge import PUBLIC_URL, static_files
+from a2aproject.settings.environment import CENTURY_MS, env, pool_size, web_workers
+from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)  # noqa: F403
+from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)
 from a2aproject.settings.monitoring import LOG_FORMAT
-from a2aproject.settings.official import *  # noqa: F403
-from a2aproject.settings.oidc import *  # noqa: F403 (settings, all of them)
-from a2aproject.settings.oidc import A2A_OIDC_ISSUER
-from a2aproject.settings.people import *  # noqa: F403
-from a2aproject.settings.processors import pool_size, web_workers
-from a2aproject.settings.rates import *  # noqa: F403
+from a2aproject.settings.people import *  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403
+from a2aproject.settings.people import A2A_OIDC_ISSUER
 from a2aproject.settings.secret_key import earlier_secrets, opened, opened_seal_key
-from a2aproject.settings.static_files import static_files
 
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
 

@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from a2aproject.errors import UnusableSettingError
-from a2aproject.settings.environment import Environment
-from a2aproject.settings.processors import pool_size
+from a2aproject.settings.environment import Environment, pool_size
 
 # An acknowledged write must survive a crash. System checks a2a.E001 to a2a.E004 hold both databases to that.
 SQLITE_OPTIONS: dict[str, Any] = {

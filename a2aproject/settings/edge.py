@@ -1,7 +1,17 @@
-"""Settings of the connections that clients open, and of the cookies that they carry."""
+"""Settings of the connections that clients open, and of the cookies that they carry.
+
+Settings of the official A2A protocol. All times are in milliseconds.
+
+The settings of static files.
+
+`make serve` and `make site` collect them under hashed names, which browsers may keep for years, and compressed. Where
+they are not collected, the web processes serve them straight from the packages.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from a2aproject.settings.environment import env
@@ -54,3 +64,41 @@ SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = _is_https
 # Browsers take a cookie named __Host- from this host alone, and over https alone. No sister host can plant one.
 SESSION_COOKIE_NAME = "__Host-sessionid" if _is_https else "sessionid"
 CSRF_COOKIE_NAME = "__Host-csrftoken" if _is_https else "csrftoken"
+
+
+# How long a SendMessage may wait for the answer. Then it is answered with the task as it is.
+A2A_BLOCKING_WAIT_MS = env.integer("A2A_BLOCKING_WAIT_MS", 300_000, least=0, most=86_400_000)
+# How long a stream may last. Its client then subscribes again.
+A2A_STREAM_LIMIT_MS = env.integer("A2A_STREAM_LIMIT_MS", 3_600_000, least=1, most=86_400_000)
+# The pause between signs of life on a silent answer. Stock clients give up after 5 seconds of silence.
+A2A_KEEPALIVE_MS = env.integer("A2A_KEEPALIVE_MS", 2_000, least=10, most=60_000)
+# How long the first event of a stream may wait for the holder's first word, which may be the whole answer.
+A2A_FIRST_WORD_MS = env.integer("A2A_FIRST_WORD_MS", 1_000, least=0, most=60_000)
+# Origins whose pages may call the protocol from a browser. Cards answer any origin.
+A2A_CORS_ORIGINS = env.list("A2A_CORS_ORIGINS", default=[])
+
+
+COLLECTED = "whitenoise.storage.CompressedManifestStaticFilesStorage"
+OWN = "dashboard/static/ops"
+PACKAGES = "requirements/base.txt"
+
+
+def static_files(base: Path, collected: Path) -> dict[str, Any]:
+    """Return the settings for the project in the folder ``base``, with the files of ``collected`` if they are usable.
+
+    They are used only if no file of the dashboard is newer, and the list of packages is not newer either.
+    """
+    manifest = collected / "staticfiles.json"
+    is_collected = manifest.exists() and manifest.stat().st_mtime >= max(
+        file.stat().st_mtime for file in [base / PACKAGES, *(base / OWN).iterdir()]
+    )
+    storage = COLLECTED if is_collected else "django.contrib.staticfiles.storage.StaticFilesStorage"
+    return {
+        "STATIC_ROOT": collected if is_collected else None,
+        "STORAGES": {
+            "default": {"BACKEND": "django.core.files.storage.FileSystemStorage"},
+            "staticfiles": {"BACKEND": storage},
+        },
+        "WHITENOISE_USE_FINDERS": not is_collected,
+        "WHITENOISE_KEEP_ONLY_HASHED_FILES": True,
+    }

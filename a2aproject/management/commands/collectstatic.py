@@ -6,7 +6,7 @@ from django.conf import settings
 from django.contrib.staticfiles.management.commands import collectstatic
 from django.utils.module_loading import import_string
 
-from a2aproject.settings.static_files import COLLECTED
+from a2aproject.settings.edge import COLLECTED
 
 
 class Command(collectstatic.Command):

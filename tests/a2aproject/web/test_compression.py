@@ -13,7 +13,7 @@ from django.core.management import call_command
 from django.templatetags.static import static
 from django.test import Client
 
-from a2aproject.settings.static_files import COLLECTED, static_files
+from a2aproject.settings.edge import COLLECTED, static_files
 from mailbox.access.callers import Role
 from tests.support import factories
 

@@ -14,7 +14,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from a2aproject.errors import UnusableSettingError
-from a2aproject.settings import extras
+from a2aproject.settings import environment
 from a2aproject.web import traces
 from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
@@ -90,8 +90,8 @@ def test_a_missing_extra_is_named(monkeypatch):
     for module in ("opentelemetry.sdk", "opentelemetry"):
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(UnusableSettingError, match="OTEL needs the packages of the extra otel: run `make extras`"):
-            extras.require("OTEL", "otel", "opentelemetry.sdk")
-    extras.require("OTEL", "otel", "json")
+            environment.require("OTEL", "otel", "opentelemetry.sdk")
+    environment.require("OTEL", "otel", "json")
 
 
 def test_a_hub_with_traces_does_not_start_without_the_extra(monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-from a2aproject.settings import processors
+from a2aproject.settings import environment
 from a2aproject.settings.environment import Environment
 
 pytestmark = pytest.mark.one_database
@@ -23,7 +23,7 @@ def machine(monkeypatch, tmp_path):
             file = tmp_path / "groups" / name
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text)
-        return processors.processors(tmp_path / "groups", tmp_path / "membership")
+        return environment.processors(tmp_path / "groups", tmp_path / "membership")
 
     return counted
 
@@ -54,7 +54,7 @@ def test_without_the_files_of_linux_all_processors_count(machine, monkeypatch, t
     monkeypatch.delattr(os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: 5)
 
-    assert processors.processors(tmp_path / "nowhere", tmp_path / "nothing") == 5
+    assert environment.processors(tmp_path / "nowhere", tmp_path / "nothing") == 5
 
 
 @pytest.mark.parametrize(
@@ -72,17 +72,17 @@ def test_without_the_files_of_linux_all_processors_count(machine, monkeypatch, t
     ],
 )
 def test_the_defaults_follow_the_processors(monkeypatch, count, variables, wanted):
-    monkeypatch.setattr(processors, "processors", lambda: count)
+    monkeypatch.setattr(environment, "processors", lambda: count)
     env = Environment()
     env.ENVIRON = variables
 
-    assert (processors.web_workers(env), processors.pool_size(env)) == wanted
+    assert (environment.web_workers(env), environment.pool_size(env)) == wanted
 
 
 @pytest.mark.parametrize("count", range(1, 130))
 def test_the_defaults_leave_room_on_a_server_with_one_hundred_connections(monkeypatch, count):
-    monkeypatch.setattr(processors, "processors", lambda: count)
+    monkeypatch.setattr(environment, "processors", lambda: count)
     env = Environment()
     env.ENVIRON = {"DATABASE_URL": "postgresql://u@h/n"}
 
-    assert processors.web_workers(env) * (processors.pool_size(env) + len(("listener", "ringer"))) <= 64
+    assert environment.web_workers(env) * (environment.pool_size(env) + len(("listener", "ringer"))) <= 64
