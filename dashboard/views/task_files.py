@@ -18,7 +18,7 @@ from dashboard.base.page import DashboardView
 from dashboard.wording import payload
 from dashboard.wording.payload import File
 from mailbox.access.callers import Caller
-from mailbox.dialects.base.json_requests import JSONRenderer
+from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.covenant import wire
 from mailbox.inspection import artifacts, journal, task_events, tasks
 from mailbox.models import Result, Task

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel
 
 from agentcards import client
-from mailbox.dialects.base.json_requests import JSONRenderer
+from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.corvid import agent_requests
 from mailbox.dialects.corvid import requests as corvid

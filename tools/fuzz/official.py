@@ -19,7 +19,7 @@ from mailbox.dialects.a2a.errors import InvalidEnvelopeError, VersionNotSupporte
 from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.operations import OPERATIONS
 from mailbox.dialects.a2a.rpc_views import RpcRequest
-from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.corvid.agent_requests import RegisterAgentBody
 from mailbox.inspection import official_tasks

@@ -10,8 +10,8 @@ import httpx
 from hypothesis import strategies as st
 
 from agentcards import remote_cards
-from agentcards.carriages import official_endings, official_sight
-from agentcards.carriages.official_sight import OfficialSight
+from agentcards.carriages import official, official_endings
+from agentcards.carriages.official import OfficialSight
 from agentcards.carriages.reporting import RemoteEnding
 from agentcards.models import RemoteConversation
 from agentcards.official_client.bindings import SENDS, RemoteOperation, wire_of
@@ -74,12 +74,12 @@ def read_stream(given: tuple[Binding, bytes]) -> None:
 def posted(shown: ShownTask | ShownMessage) -> None:
     """Check the updates and the result that the hub makes of what an agent shows."""
     if isinstance(shown, ShownMessage):
-        _checked([official_sight._update(shown)] if shown.blocks or shown.progress is not None else [])
+        _checked([official._update(shown)] if shown.blocks or shown.progress is not None else [])
         for is_direct in (True, False):
             _ended(official_endings.of_answer(shown, is_direct=is_direct))
         return
     sight = OfficialSight(RemoteConversation(asked=""), shown)
-    news = [official_sight._update(said) for said in shown.words if said.blocks or said.progress is not None]
+    news = [official._update(said) for said in shown.words if said.blocks or said.progress is not None]
     question = sight._question()
     made = map(_whole, shown.artifacts.values())
     _checked([*news, *filter(None, made), *([question] if question else [])])
@@ -104,7 +104,7 @@ def _ended(ending: RemoteEnding) -> None:
 
 
 def _whole(artifact: ShownArtifact) -> ArtifactUpdate | None:
-    return official_sight._change(artifact, None, is_last=False)
+    return official._change(artifact, None, is_last=False)
 
 
 def _checked(updates: Sequence[Update | ArtifactUpdate]) -> None:

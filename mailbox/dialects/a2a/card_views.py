@@ -1,4 +1,7 @@
-"""The cards of the official protocol, and the keys of their signatures."""
+"""The cards of the official protocol, and the keys of their signatures.
+
+The answers of the routes of cards, for the OpenAPI document.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +15,48 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import http_date
+from pydantic import BaseModel, RootModel
 from rest_framework.request import Request
+from typing_extensions import TypedDict
 
 from agentcards import card_signing, official_agents, official_card
-from mailbox.dialects.a2a import card_answers as answers
+from agentcards.card_signing import Jwk
 from mailbox.dialects.a2a.errors import rest_error
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.words.errors import MailboxError
+
+
+class OfficialCardAnswer(RootModel[dict[str, Any]]):
+    """An agent card of A2A 1.0, signed. Its signature is of the card without its signatures and its empty values."""
+
+
+class KeySet(BaseModel):
+    """A JSON Web Key Set. A signature names its key by ``kid``."""
+
+    keys: list[Jwk]
+
+
+class ErrorDetail(TypedDict):
+    """A ``google.rpc`` detail. Its type is in ``@type``."""
+
+    reason: str
+    domain: str
+
+
+class ErrorStatus(TypedDict):
+    code: int
+    status: str
+    message: str
+    details: list[ErrorDetail]
+
+
+class OfficialError(BaseModel):
+    """An error. Decide by the ``reason`` of the first detail."""
+
+    error: ErrorStatus
+
 
 TAG = "A2A cards"
 VERSION = "A2A-Version"
@@ -76,8 +112,8 @@ class OfficialCardView(WellKnownView):
     @describe(
         summary="Read an agent's card; a client that names no A2A-Version 1.x gets the form that serves 0.3 too",
         tag=TAG,
-        answer=answers.OfficialCardAnswer,
-        refusal=answers.OfficialError,
+        answer=OfficialCardAnswer,
+        refusal=OfficialError,
         errors=(401, 404),
         operation_id="a2a_agent_card",
         public=True,
@@ -97,8 +133,8 @@ class KeySetView(WellKnownView):
     @describe(
         summary="Read the public keys of the cards' signatures",
         tag=TAG,
-        answer=answers.KeySet,
-        refusal=answers.OfficialError,
+        answer=KeySet,
+        refusal=OfficialError,
         operation_id="a2a_key_set",
         public=True,
     )

@@ -21,7 +21,7 @@ from mailbox.dialects.a2a.errors import (
 from mailbox.dialects.a2a.operations import OPERATIONS, Operation
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.view import VERSION, OfficialView
-from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import parse
 from mailbox.words.a2a import v0_3, v0_3_requests

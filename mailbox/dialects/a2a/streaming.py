@@ -17,7 +17,7 @@ from mailbox.dialects.a2a import sending
 from mailbox.dialects.a2a.calls import Call, Version
 from mailbox.dialects.a2a.errors import NoFreeSeatError, UnsupportedOperationError
 from mailbox.dialects.a2a.requests import SendMessageRequest, SubscribeToTaskRequest
-from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.bodies import encoded
 from mailbox.inspection import event_log, official_tasks, task_events
 from mailbox.inspection.event_log import Feed
 from mailbox.models import Task

@@ -1,9 +1,12 @@
-"""The base of the views of the official protocol: its callers, its agents, its versions, and its answers."""
+"""The base of the views of the official protocol: its callers, its agents, its versions, and its answers.
+
+The events of a task as chunks of a stream, and signs of life before an answer in JSON.
+"""
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from http import HTTPStatus
 from typing import Any, ClassVar
@@ -18,18 +21,47 @@ from agentcards import official_agents
 from agentcards.official_agents import OfficialAgent
 from mailbox.access.agents import openness
 from mailbox.access.limits import rates
-from mailbox.dialects.a2a import sse
 from mailbox.dialects.a2a.calls import Call, Version, activated
 from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.sending import KEY_HEADER
-from mailbox.dialects.a2a.streaming import LAST_EVENT_ID
+from mailbox.dialects.a2a.streaming import LAST_EVENT_ID, Frame
 from mailbox.dialects.base import bodies, cors, signed
-from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.sse import Begun, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
+
+COMMENT = b": the hub is here\n\n"
+SPACE = b" "  # leading white space is no content of JSON, so it shows a sign of life
+
+Wrap = Callable[[bytes], bytes]
+
+
+def events(source: Generator[Frame | None, None, None], wrap: Wrap, broken: Callable[[Exception], bytes]) -> Begun:
+    """Return the events of ``source`` as chunks. ``source`` begins here, so that it can still be refused.
+
+    ``wrap`` puts an event into the envelope of its request. ``broken`` is the body of an error after the beginning.
+    """
+    first = next(source)
+    return Begun(_event_chunks(first, source, wrap, broken), source)
+
+
+def _event_chunks(
+    first: Frame | None, source: Iterator[Frame | None], wrap: Wrap, broken: Callable[[Exception], bytes]
+) -> Iterator[bytes]:
+    yield _chunk(first, wrap)
+    try:
+        for frame in source:
+            yield _chunk(frame, wrap)
+    except Exception as error:  # noqa: BLE001 (the status was sent, so that the stream must report it)
+        yield b"event: error\ndata: " + broken(error) + b"\n\n"
+
+
+def _chunk(frame: Frame | None, wrap: Wrap) -> bytes:
+    return COMMENT if frame is None else b"id: %b\ndata: %b\n\n" % (frame.id.encode(), wrap(frame.json))
+
 
 VERSION, EXTENSIONS, EXTENSIONS_0_3 = "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"
 _CORS_HEADERS = ("Content-Type", "Authorization", "X-API-Key", VERSION, EXTENSIONS, KEY_HEADER, LAST_EVENT_ID)
@@ -110,7 +142,7 @@ class OfficialView(DialectView):
         if params.tenant not in ("", self.agent_name, official.display, official.local):
             raise InvalidRequestError({"tenant": "is not the agent of this URL"})
         if operation.stream is not None:
-            return stream(sse.events(operation.stream(call, params), self.wrap, self.broken))
+            return stream(events(operation.stream(call, params), self.wrap, self.broken))
         if operation.run is None:
             raise TypeError(f"{operation} does nothing")
         found = operation.run(call, params)
@@ -127,10 +159,10 @@ class OfficialView(DialectView):
         return response
 
     def _chunks(self, items: Iterator[Json | None]) -> Iterator[bytes]:
-        yield sse.SPACE
+        yield SPACE
         try:
             for item in items:
-                yield sse.SPACE if item is None else self.wrap(encoded(self.result(item)))
+                yield SPACE if item is None else self.wrap(encoded(self.result(item)))
         except Exception as error:  # noqa: BLE001 (the status was sent, so that the body must report it)
             yield self.broken(error)
 

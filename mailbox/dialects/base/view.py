@@ -1,4 +1,7 @@
-"""The base of every dialect's views: it reads bodies, authenticates callers and answers errors."""
+"""The base of every dialect's views: it reads bodies, authenticates callers and answers errors.
+
+Errors in fields, in words of JSON.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +30,8 @@ from mailbox.access.credentials import authentication, public_routes, signed_req
 from mailbox.access.limits import rate_windows, rates
 from mailbox.database import outages
 from mailbox.dialects.base import bodies, request_ids, signed
-from mailbox.dialects.base.json_requests import AlwaysJSON, JSONRenderer, JSONRequest
+from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
 from mailbox.dialects.base.paths import MalformedId
-from mailbox.dialects.base.problems import problem
 from mailbox.dialects.base.transport import (
     TRANSPORT_STATUS,
     MethodNotAllowedError,
@@ -41,6 +43,47 @@ from mailbox.models import AuditEvent, PublicRoute
 from mailbox.words import advice, certificates
 from mailbox.words.allowances import Allowance
 from mailbox.words.errors import BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
+
+_OBJECT, _ARRAY, _NUMBER = "must be a JSON object", "must be a JSON array", "must be a whole number"
+_WORDS: Mapping[str, str] = {
+    "missing": "is required",
+    "extra_forbidden": "is not a field of this request",
+    "model_type": _OBJECT,
+    "model_attributes_type": _OBJECT,
+    "dict_type": _OBJECT,
+    "list_type": _ARRAY,
+    "string_type": "must be text",
+    "int_type": _NUMBER,
+    "int_parsing": _NUMBER,
+    "int_parsing_size": _NUMBER,
+    "int_from_float": _NUMBER,
+    "float_type": "must be a number",
+    "float_parsing": "must be a number",
+    "finite_number": "must be a number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "uuid_type": "must be a UUID",
+    "uuid_parsing": "must be a UUID",
+    "literal_error": "must be {expected}",
+    "greater_than": "must be more than {gt}",
+    "greater_than_equal": "must be at least {ge}",
+    "less_than": "must be less than {lt}",
+    "less_than_equal": "must be at most {le}",
+    "too_short": "must have at least {min_length} entries",
+    "too_long": "must have at most {max_length} entries",
+    "string_too_short": "must have at least {min_length} characters",
+    "string_too_long": "must have at most {max_length} characters",
+    "union_tag_not_found": "must have the field {discriminator}",
+    "union_tag_invalid": "must have one of {expected_tags} as its {discriminator}",
+    "value_error": "{error}",
+}
+
+
+def problem(found: Mapping[str, Any]) -> str:
+    """Return the problem that one of pydantic's errors reports. Pydantic's words about Python are replaced."""
+    words = _WORDS.get(found["type"])
+    return words.format_map(found.get("ctx", {})) if words else str(found["msg"])
+
 
 Shape = TypeVar("Shape", bound=BaseModel)
 _logger = logging.getLogger(__name__)

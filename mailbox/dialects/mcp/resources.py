@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from mailbox.database.paging import BUDGET
-from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.mcp import sender_tools, uris, wire
 from mailbox.dialects.mcp.errors import InvalidParamsError, UnknownResourceError
 from mailbox.dialects.mcp.waiting import McpCall

@@ -1,4 +1,9 @@
-"""The tools of the door, with the words that a language model reads."""
+"""The tools of the door, with the words that a language model reads.
+
+The tools about agents: who the caller is, and which agents take tasks.
+
+The tools of a recipient: receive a task, report on it, ask its sender, answer it, hand it back.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,93 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Generic, TypeVar
 
+from django.conf import settings
 from pydantic import BaseModel
 
-from mailbox.dialects.mcp import agent_tools, answers, requests, schemas, sender_tools, worker_tools
-from mailbox.dialects.mcp.waiting import McpCall, Waiting
+from agentcards import card_document, profiles, tools
+from mailbox.database.bell import topics
+from mailbox.dialects.mcp import answers, requests, schemas, sender_tools, wire
+from mailbox.dialects.mcp.waiting import McpCall, Waiting, awaited
+from mailbox.inspection import conversation, lists
+from mailbox.life import leasing, results, updates
+from mailbox.models import Lease
+
+
+def receive_task(call: McpCall, wanted: requests.ReceiveTask) -> Waiting[Json]:
+    """Lease the oldest task, and wait for it."""
+    caller, attempt_id = call.caller, wanted.attempt_id
+    leased: list[Lease] = []
+
+    def look() -> bool:
+        leased[:] = leasing.lease_tasks(caller, attempt_id=attempt_id)
+        return bool(leased) or leasing.is_spent(caller, attempt_id)
+
+    own = topics.agent(caller.agent.pk if caller.agent else None)
+    yield from awaited(call, [own], look, wanted.wait_ms, lambda: "No task has come yet.")
+    if not leased:
+        spent = {"attempt_spent": True} if leasing.is_spent(caller, attempt_id) else {}
+        return {"task": None, "lease": None, **spent}
+    lease = leased[0]
+    newest = conversation.newest_of_senders([lease.task])
+    return wire.received(lease, newest.get(lease.task_id))
+
+
+def held_tasks(call: McpCall, wanted: requests.HeldTasks) -> Json:
+    page = lists.leases(call.caller, limit=wanted.limit, cursor=wanted.cursor)
+    held = [{"task": wire.task(lease.task, room=wire.OPENING), "lease": wire.lease(lease)} for lease in page.items]
+    return {"held": held, "next_cursor": page.next_cursor}
+
+
+def report_progress(call: McpCall, wanted: requests.ReportProgress) -> Json:
+    """Record what the holder reports. A report of nothing is a heartbeat."""
+    task_id, lease_id = wanted.task_id, wanted.lease_id
+    if said := wanted.updates():
+        posted = updates.post_updates(call.caller, task_id, said, lease_id=lease_id, attempt_id=wanted.attempt_id)
+        return {"task_id": task_id, "turn": posted.turn}
+    return {"task_id": task_id, "turn": leasing.heartbeat(call.caller, task_id, lease_id=lease_id).task.turn}
+
+
+def ask_sender(call: McpCall, wanted: requests.AskSender) -> Json:
+    posted = updates.post_updates(
+        call.caller, wanted.task_id, [wanted.update()], lease_id=wanted.lease_id, attempt_id=wanted.attempt_id
+    )
+    return {"task_id": wanted.task_id, "turn": posted.turn}
+
+
+def answer_task(call: McpCall, wanted: requests.AnswerTask) -> Json:
+    return {"task_id": wanted.task_id, "status": results.post_result(call.caller, wanted.envelope()).status}
+
+
+def release_task(call: McpCall, wanted: requests.ReleaseTask) -> Json:
+    lease = leasing.release(call.caller, wanted.task_id, reason=wanted.reason, lease_id=wanted.lease_id)
+    return {"task_id": wanted.task_id, "attempt": lease.attempt}
+
+
+def whoami(call: McpCall, wanted: requests.NoArguments) -> Json:
+    caller = call.caller
+    agent = caller.agent.display if caller.agent else None
+    person = None if agent else caller.name.removeprefix("user:")
+    return {"agent": agent, "person": person, "role": caller.role, "hub": settings.A2A_HUB_NAME}
+
+
+def list_agents(call: McpCall, wanted: requests.ListAgents) -> Json:
+    registered = tools.registered()
+    page = profiles.listing(limit=wanted.limit, cursor=wanted.cursor)
+    agents = [
+        {
+            "name": profile.agent.display,
+            "description": card_document.describe(profile),
+            "skills": [
+                {"name": tool.name, "description": tool.description, "tags": list(tool.tags or ())}
+                for tool in registered
+                if profile.has(tool)
+            ],
+            "is_paused": profile.agent.paused_at is not None,
+        }
+        for profile in page.items
+    ]
+    return {"agents": agents, "next_cursor": page.next_cursor}
+
 
 Json = dict[str, Any]
 Arguments = TypeVar("Arguments", bound=BaseModel)
@@ -36,7 +124,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         description="Say which agent of the hub you are. Other agents send you tasks under this name.",
         arguments=requests.NoArguments,
         answer=answers.WhoAmI,
-        run=agent_tools.whoami,
+        run=whoami,
         reads_only=True,
     ),
     "list_agents": McpTool(
@@ -44,7 +132,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         description="List the agents that take tasks, with their skills. Use it to choose the recipient of a task.",
         arguments=requests.ListAgents,
         answer=answers.McpAgentPage,
-        run=agent_tools.list_agents,
+        run=list_agents,
         reads_only=True,
     ),
     "send_task": McpTool(
@@ -111,14 +199,14 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         ),
         arguments=requests.ReceiveTask,
         answer=answers.TaskReceived,
-        run=worker_tools.receive_task,
+        run=receive_task,
     ),
     "held_tasks": McpTool(
         title="List the tasks that you hold",
         description="List the tasks that you have received and not ended. Use it after a restart to go on with them.",
         arguments=requests.HeldTasks,
         answer=answers.HeldPage,
-        run=worker_tools.held_tasks,
+        run=held_tasks,
         reads_only=True,
     ),
     "report_progress": McpTool(
@@ -129,7 +217,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         ),
         arguments=requests.ReportProgress,
         answer=answers.ProgressReported,
-        run=worker_tools.report_progress,
+        run=report_progress,
     ),
     "ask_sender": McpTool(
         title="Ask the sender",
@@ -139,14 +227,14 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         ),
         arguments=requests.AskSender,
         answer=answers.QuestionAsked,
-        run=worker_tools.ask_sender,
+        run=ask_sender,
     ),
     "answer_task": McpTool(
         title="Answer a task",
         description="Post the result of a task that you hold. It is final. The same call can be repeated safely.",
         arguments=requests.AnswerTask,
         answer=answers.TaskAnswered,
-        run=worker_tools.answer_task,
+        run=answer_task,
         is_idempotent=True,
     ),
     "release_task": McpTool(
@@ -154,7 +242,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         description="Hand a task that you hold back to the end of the queue, without a result.",
         arguments=requests.ReleaseTask,
         answer=answers.TaskReleasedShown,
-        run=worker_tools.release_task,
+        run=release_task,
         is_idempotent=True,
     ),
 }

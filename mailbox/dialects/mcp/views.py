@@ -14,7 +14,7 @@ from rest_framework.response import Response
 
 from mailbox.access.limits import rates
 from mailbox.dialects.base import cors
-from mailbox.dialects.base.json_requests import encoded
+from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.sse import Begun, stream
 from mailbox.dialects.base.statuses import STATUS

@@ -1,12 +1,51 @@
-"""A progress bar for people who wait at a terminal."""
+"""A progress bar for people who wait at a terminal.
+
+A progress line for people who wait at a terminal.
+"""
 
 from __future__ import annotations
 
 import shutil
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import cycle
 from time import monotonic
 
-from mailbox.management.cli.spinner import ERASE_LINE, EVERY
+FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+ASCII_FRAMES = "|/-\\"
+EVERY = 0.1  # seconds
+ERASE_LINE = "\r\x1b[K"
+
+
+@contextmanager
+def spinning(doing: str) -> Iterator[None]:
+    """While the block runs, show ``doing`` and the elapsed time on stderr. Shows nothing if that is not a terminal."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    over = threading.Event()
+    painter = threading.Thread(target=_paint, args=(doing, over), daemon=True)
+    painter.start()
+    try:
+        yield
+    finally:
+        over.set()
+        painter.join()
+        sys.stderr.write(ERASE_LINE)
+        sys.stderr.flush()
+
+
+def _paint(doing: str, over: threading.Event) -> None:
+    began = monotonic()
+    unicode = "utf" in (sys.stderr.encoding or "").lower()
+    for frame in cycle(FRAMES if unicode else ASCII_FRAMES):
+        sys.stderr.write(f"{ERASE_LINE}{frame} {doing} {monotonic() - began:.1f} s")
+        sys.stderr.flush()
+        if over.wait(EVERY):
+            return
+
 
 WIDTH = 24  # of the bar itself
 

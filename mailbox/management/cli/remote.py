@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments, output
-from mailbox.management.cli.spinner import spinning
+from mailbox.management.cli.progress import spinning
 
 if TYPE_CHECKING:
     from agentcards.client import RemoteInvocationResult

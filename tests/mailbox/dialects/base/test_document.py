@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from a2aproject.settings.api_document import TAGS
 from mailbox.dialects.base import descriptions
 from mailbox.dialects.base.descriptions import Text
-from mailbox.dialects.base.examples import PREFIX
+from mailbox.dialects.base.document import PREFIX
 from mailbox.words import content
 from tests.support.api import schema
 from tools.lint import prose

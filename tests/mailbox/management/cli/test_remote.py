@@ -10,7 +10,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from agentcards import client
-from mailbox.management.cli import spinner
+from mailbox.management.cli import progress
 from mailbox.outbound import exchange
 
 
@@ -125,8 +125,8 @@ def test_a_failed_invocation_exits_with_1_and_its_reason(a2a, remote):
 def test_a_terminal_shows_a_spinner_with_the_elapsed_time(a2a, remote, monkeypatch):
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setattr(spinner, "EVERY", 0.01)
-    monkeypatch.setattr(spinner, "monotonic", map(float, itertools.count()).__next__)
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    monkeypatch.setattr(progress, "monotonic", map(float, itertools.count()).__next__)
     monkeypatch.setattr(client, "sleep", lambda _: terminal.shown.wait())
     remote.looks = 1
 
@@ -134,7 +134,7 @@ def test_a_terminal_shows_a_spinner_with_the_elapsed_time(a2a, remote, monkeypat
 
     assert len({frame for frame, _ in frames(terminal)}) > 3
     assert [seconds for _, seconds in frames(terminal)][:2] == ["1.0", "2.0"]
-    assert terminal.getvalue().endswith(spinner.ERASE_LINE)
+    assert terminal.getvalue().endswith(progress.ERASE_LINE)
 
 
 def test_a_file_gets_no_spinner(a2a, remote, monkeypatch):
