@@ -12,7 +12,7 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from dashboard.base.preferences import Preferences
-from dashboard.figures.nav_counts import NavCounts
+from dashboard.figures.standing import NavCounts
 from mailbox.access.people import own_password
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from django.views import View
 from dashboard.base import frame, lost_form, sessions
 from dashboard.base.htmx import HtmxRequest
 from dashboard.base.preferences import Preferences
-from dashboard.figures.nav_counts import NavCounts
+from dashboard.figures.standing import NavCounts
 from dashboard.wording.journal import in_words
 from mailbox.access import audit, capabilities
 from mailbox.access.callers import Caller

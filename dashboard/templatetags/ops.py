@@ -1,7 +1,13 @@
-"""The tags and filters that write times, states and ids alike on every page."""
+"""The tags and filters that write times, states and ids alike on every page.
+
+The problem of an attempt at a delivery, in few words. The page shows the receiver's URL once, beside it.
+
+How the pages show a state: its sign, its word, and the name of its colour.
+"""
 
 from __future__ import annotations
 
+import re
 from datetime import datetime, timedelta
 from html import escape
 from typing import Any
@@ -17,15 +23,96 @@ from django.utils.safestring import SafeString
 
 from dashboard.figures import charts, thresholds
 from dashboard.figures.charts import Range
-from dashboard.wording import delivery_problem as delivery_words
 from dashboard.wording.payload import Part
-from dashboard.wording.states import STATES
 from mailbox.database import descent
 from mailbox.inspection.search import queries
 from mailbox.inspection.statistics import troubles
 from mailbox.inspection.statistics.backlogs import COUNTED_TO
 from mailbox.inspection.statistics.history import Slot
 from mailbox.words import redaction, times
+
+STATES = {
+    "queued": ("○", "Queued", "queued"),
+    "waiting": ("○", "Waiting", "queued"),
+    "in_flight": ("◐", "In flight", "leased"),
+    "interrupted": ("?", "Interrupted", "partial"),
+    "stale": ("◑", "Stale", "stale"),
+    "ok": ("✓", "OK", "ok"),
+    "partial": ("◒", "Partial", "partial"),
+    "error": ("✕", "Error", "error"),
+    "cancelled": ("⊘", "Cancelled", "queued"),
+    "rejected": ("✕", "Rejected", "error"),
+    "expired": ("✕", "Expired", "error"),
+    "result": ("✓", "Answered", "ok"),
+    "requeue": ("↺", "Requeued", "stale"),
+    "auto_requeue": ("↺", "Requeued automatically", "stale"),
+    "force_error": ("✕", "Forced error", "error"),
+    "send_again": ("↺", "Sent again", "ok"),
+    "sent_before": ("◑", "Already sent again", "stale"),
+    "release": ("↺", "Released", "queued"),
+    "cancel": ("⊘", "Cancelled", "queued"),
+    "asked": ("?", "Asked sender", "partial"),
+    "pending": ("○", "Pending", "leased"),
+    "delivered": ("◐", "Delivered", "ok"),
+    "acked": ("✓", "Acknowledged", "ok"),
+    "ready": ("○", "Ready", "leased"),
+    "consent": ("◑", "Needs consent", "stale"),
+    "skipped": ("⊘", "Skipped", "queued"),
+    "done": ("✓", "Done", "ok"),
+    "changed": ("◑", "Lease changed", "stale"),
+    "completed": ("✓", "Completed meanwhile", "leased"),
+    "refused": ("✕", "Refused", "error"),
+    "failed": ("✕", "Failed", "error"),
+    "left": ("⊘", "Excluded", "queued"),
+    "preview": ("○", "Preview", "leased"),
+    "applying": ("◐", "In progress", "leased"),
+    "discarded": ("⊘", "Discarded", "queued"),
+    "plan_expired": ("⊘", "Expired", "queued"),
+    "disabled": ("✕", "Failed", "error"),
+    "unchanged": ("✓", "Nothing to do", "queued"),
+    "degraded": ("◑", "Degraded", "stale"),
+    "failing": ("✕", "Failing", "error"),
+    "paused": ("◑", "Paused", "stale"),
+    "leasing": ("✓", "OK", "ok"),
+    "stale_lease": ("◑", "Stale lease", "stale"),
+    "quiet": ("◑", "Not polling", "stale"),
+    "unserved": ("◑", "Backlogged", "stale"),
+    "live": ("✓", "Live", "ok"),
+    "revoked": ("⊘", "Revoked", "queued"),
+    "used_up": ("⊘", "Used up", "queued"),
+    "unreachable": ("✕", "Unreachable", "error"),
+    "mostly_errors": ("✕", "Mostly errors", "error"),
+    "note": ("○", "Note", "queued"),
+    "passed": ("✓", "Passed", "ok"),
+    "open": ("○", "Open to anyone", "partial"),
+    "problem": ("✕", "Problem", "error"),
+    "online": ("✓", "Online", "ok"),
+    "suspect": ("◑", "Suspect", "stale"),
+    "offline": ("○", "Offline", "queued"),
+    "expires_soon": ("◑", "Expires soon", "stale"),
+    "replaced": ("○", "Replaced", "queued"),
+}
+
+
+_NOISE = re.compile(r"\[Errno -?\d+\] |^A2A: ")
+_NO_ANSWER = re.compile(r"^no answer(?: from \S+?)?(?P<late> within [\d.]+ s)?(?::? |$)")
+_ANSWERED = re.compile(r"^the receiver answered \d+(?:: )?")
+
+
+def in_words(problem: str, status: int | None) -> str:
+    """Return the problem without the receiver's URL and the numbers of the system's errors.
+
+    A receiver that answered has its ``status`` first. An attempt without a problem is "", or its status.
+    """
+    text = _NOISE.sub("", redaction.text(problem or "")).strip()
+    if status is not None:
+        said = _ANSWERED.sub("", text).strip()
+        return f"HTTP {status}{f': {said}' if said else ''}"
+    if found := _NO_ANSWER.match(text):
+        cause = text[found.end() :]
+        text = cause or f"no answer{found['late'] or ''}"
+    return text[:1].upper() + text[1:]
+
 
 register = template.Library()
 
@@ -187,7 +274,7 @@ def percent(permille: float) -> str:
 @register.simple_tag
 def delivery_problem(problem: str | None, status: int | None) -> str:
     """Write what went wrong at an attempt, without the receiver's URL; "" if nothing did."""
-    return delivery_words.in_words(problem or "", status) if problem or status else ""
+    return in_words(problem or "", status) if problem or status else ""
 
 
 register.filter("public_part", redaction.url)

@@ -1,21 +1,41 @@
+"""The savings of the idempotency cache, read in one query."""
+
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
-from dashboard.figures.cache_savings import Saved
-from dashboard.figures.thresholds import Count
+from dashboard.figures.thresholds import COUNTED_TO, Count
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from mailbox.access import actions
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
+from mailbox.inspection.statistics import standing
 from mailbox.life import replay
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.errors import UnknownReplayEntryError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """``hits`` sums the hits of ``entries``, as far as these are counted. ``waiting`` duplicates wait now."""
+
+    entries: Count
+    hits: int
+    waiting: Count
+
+    @classmethod
+    def read(cls, found: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
+        """Read the three figures in one query."""
+        saved = standing.savings(found, waiting, most=COUNTED_TO)
+        return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))
+
 
 LONGEST_ID = 19  # digits
 

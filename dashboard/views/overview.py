@@ -8,8 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from dashboard.base.page import DashboardView
 from dashboard.figures import charts, decisions, thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
-from dashboard.figures.nav_counts import NavCounts
-from dashboard.figures.standing import OverviewFigures
+from dashboard.figures.standing import NavCounts, OverviewFigures
 from dashboard.figures.trends import Trend, rows_of
 from dashboard.wording.journal import in_words
 from mailbox.inspection import journal

@@ -1,19 +1,47 @@
+"""The forms of a person's own password and sessions."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from django import forms
 from django.contrib import messages
 from django.contrib.auth import update_session_auth_hash
+from django.contrib.auth.forms import SetPasswordForm
+from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from dashboard.base import passwords, sessions
 from dashboard.base.page import DashboardView
-from dashboard.forms.password import ChangeForm, OtherSessionsForm
 from mailbox.access.people import own_password, sign_ins
 from mailbox.access.people.password_checks import NotYetError
+
+if TYPE_CHECKING:
+    SetPasswordBase = SetPasswordForm[User]
+else:
+    SetPasswordBase = SetPasswordForm
+
+
+_CURRENT = forms.PasswordInput(attrs={"autocomplete": "current-password"})
+
+
+class ChangeForm(SetPasswordBase):
+    """The current password and a new one, twice."""
+
+    old_password = forms.CharField(label="Current password", strip=False, widget=_CURRENT)
+    field_order = ("old_password", "new_password1", "new_password2")
+
+
+class OtherSessionsForm(forms.Form):
+    """The current password."""
+
+    old_password = forms.CharField(label="Current password", strip=False, widget=_CURRENT)
+
+    def __init__(self, person: User, data: Any = None) -> None:
+        super().__init__(data, auto_id="elsewhere_%s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,10 @@
+"""The changes since a person looked at a lease."""
+
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
@@ -13,13 +18,49 @@ from dashboard.base.act import Act, Wording
 from dashboard.figures import thresholds
 from dashboard.forms import repair as forms
 from dashboard.forms.repair import ForceErrorForm, ReasonForm, RequeueForm
-from dashboard.wording import commands, lease_conflict
+from dashboard.wording import commands
+from dashboard.wording.journal import JournalLine, in_words
 from mailbox.access import actions
 from mailbox.access.requests import Request
-from mailbox.inspection import journal, lookup, tasks
-from mailbox.models import AuditEvent, Lease
+from mailbox.inspection import journal, leases, lookup, tasks
+from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.repairs import repair
 from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
+
+SHOWN = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conflict:
+    """The lease that was on screen, its task now, and the journal rows between.
+
+    ``now`` is the live lease, None if no agent holds the task. ``result`` is None until the task is resolved.
+    """
+
+    seen: Lease
+    task: Task
+    now: Lease | None
+    result: Result | None
+    between: Sequence[JournalLine]
+    at: datetime
+
+    @property
+    def is_resolved(self) -> bool:
+        return self.task.state == Task.State.RESOLVED
+
+
+def what_happened(seen: Lease, at: datetime) -> Conflict:
+    """Read the task again, with its journal rows since the end of the lease that was on screen."""
+    after = leases.aftermath(seen, most=SHOWN)
+    return Conflict(
+        seen=after.lease,
+        task=after.task,
+        now=after.live,
+        result=after.result,
+        between=[in_words(event) for event in after.events],
+        at=at,
+    )
+
 
 CHILDREN_SHOWN = 5
 CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
@@ -103,7 +144,7 @@ class Repair(Act[Lease]):
         return journal.of_request(self.caller, lease.task)
 
     def _conflict(self, lease: Lease, reason: str) -> HttpResponse:
-        conflict = lease_conflict.what_happened(lease, self.now)
+        conflict = what_happened(lease, self.now)
         context = {"conflict": conflict, "route": self.route, "reason": reason}
         return self.page(self.panel_of("ops/conflict.html"), context, status=409)
 

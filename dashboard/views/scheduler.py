@@ -1,6 +1,10 @@
+"""The verdicts of the retry gate about leases, in the order of a pass."""
+
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar
@@ -16,7 +20,7 @@ from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
 from dashboard.forms import choices
 from dashboard.forms.repair import ReasonForm
-from dashboard.wording import commands, retry_verdicts
+from dashboard.wording import commands
 from dashboard.wording.journal import in_words
 from mailbox.access import actions
 from mailbox.access.own_agents import SCHEDULER
@@ -25,12 +29,39 @@ from mailbox.inspection import journal, lookup
 from mailbox.inspection.health.cluster import Cluster
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
-from mailbox.models import AuditEvent
+from mailbox.models import AuditEvent, Lease
 from mailbox.repairs import auto_retry, retry
 from mailbox.repairs.auto_retry import AutoRetry, Bound
+from mailbox.repairs.retry import RetryReport, SkipReason
 from mailbox.words import advice, times
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
+
+WOULD_REQUEUE = "would requeue"
+WORDS = {
+    SkipReason.LEASE_TOO_YOUNG: "too young",
+    SkipReason.MISSING_IDEMPOTENCY: "no key",
+    SkipReason.UNSAFE_DUPLICATE_SAFETY: "unsafe",
+    SkipReason.MAX_ATTEMPTS_REACHED: "max attempts",
+    SkipReason.LIMIT_REACHED: "max requeues",
+    SkipReason.CAPABILITY_SCOPE_MISMATCH: "no capability",
+    SkipReason.LEASE_CHANGED: "lease changed",
+}
+ALL = (WOULD_REQUEUE, *WORDS.values())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    lease: Lease
+    verdict: str
+
+
+def of(report: RetryReport) -> Sequence[Verdict]:
+    """Return a verdict for each lease of a dry run, oldest first."""
+    found = [Verdict(lease=lease, verdict=WOULD_REQUEUE) for lease in report.would_requeue]
+    found += [Verdict(lease=skip.lease, verdict=WORDS[skip.reason]) for skip in report.skipped]
+    return sorted(found, key=lambda one: (one.lease.leased_at, one.lease.pk))
+
 
 ROWS = 25
 VERDICTS_SHOWN = 200
@@ -112,9 +143,7 @@ class Scan(DashboardView):
             "event": event,
             "scan": event.fields,
             "min_lease_age": timedelta(milliseconds=event.fields["min_lease_age_ms"]),
-            "skipped": [
-                (retry_verdicts.WORDS.get(name, name), n) for name, n in event.fields["skipped_by_reason"].items()
-            ],
+            "skipped": [(WORDS.get(name, name), n) for name, n in event.fields["skipped_by_reason"].items()],
             "requeues": journal.requeues_of(event, most=VERDICTS_SHOWN),
             "repairs": f"kind:{Kind.REPAIR_APPLIED}",
         }
@@ -126,8 +155,8 @@ class DryRun(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         wanted = AutoRetry.from_settings()
-        found = retry_verdicts.of(retry.foresee(self.caller, wanted.policy))
-        chosen = choices.one_of("verdict", request.GET.get("verdict"), retry_verdicts.ALL)
+        found = of(retry.foresee(self.caller, wanted.policy))
+        chosen = choices.one_of("verdict", request.GET.get("verdict"), ALL)
         kept = [one for one in found if chosen in ("", one.verdict)]
         context = {
             "wanted": wanted,
@@ -160,8 +189,8 @@ class RunOnce(Act[AutoRetry]):
 
     def besides(self, subject: AutoRetry, form: ReasonForm) -> dict[str, Any]:
         shown: dict[str, Any] = {"command": commands.retry_stale(subject.policy)}
-        found = retry_verdicts.of(retry.foresee(self.caller, subject.policy))
-        would = [one for one in found if one.verdict == retry_verdicts.WOULD_REQUEUE]
+        found = of(retry.foresee(self.caller, subject.policy))
+        would = [one for one in found if one.verdict == WOULD_REQUEUE]
         return {**shown, "considered": len(found), "would": would}
 
     def apply(self, subject: AutoRetry, chosen: dict[str, Any]) -> str:

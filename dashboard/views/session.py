@@ -1,3 +1,5 @@
+"""The forms by which people prove who they are."""
+
 from __future__ import annotations
 
 from datetime import timedelta
@@ -20,10 +22,24 @@ from django.views import View
 from dashboard.base import frame, passwords
 from dashboard.base.page import DashboardView
 from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
-from dashboard.forms.sign_in import SignInForm
 from dashboard.views import second_step
 from mailbox.access.people import second_factor, sign_ins
 from mailbox.access.people.password_checks import NotYetError
+
+
+class SignInForm(AuthenticationForm):
+    """A name and a password, which are checked within the hub's bounds."""
+
+    def clean(self) -> dict[str, Any]:
+        """Check the password. Raises `NotYetError` if it is not checked now."""
+        username, password = (self.cleaned_data.get(name) for name in ("username", "password"))
+        if username is not None and password and self.request is not None:
+            user = passwords.person_with(self.request, username, password)
+            if user is None:
+                raise self.get_invalid_login_error()
+            self.confirm_login_allowed(user)
+            self.user_cache = user
+        return self.cleaned_data
 
 
 class SignIn(auth_views.LoginView):

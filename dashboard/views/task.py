@@ -1,3 +1,8 @@
+"""The parts of one page that it shows as rendered Markdown.
+
+The life of a task as one stream: its attempts, its messages and its artifacts in the order of time.
+"""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
@@ -14,10 +19,9 @@ from django.utils.functional import SimpleLazyObject
 from dashboard.base.page import DashboardView
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
-from dashboard.wording import commands, conversation, payload, stream, task_story
+from dashboard.wording import commands, conversation, payload, task_story
 from dashboard.wording.conversation import ArtifactList, Talk
 from dashboard.wording.journal import JournalLine, in_words
-from dashboard.wording.previews import Previews
 from mailbox.access import actions
 from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, tasks
@@ -33,6 +37,103 @@ from mailbox.words.kinds import Kind
 
 if TYPE_CHECKING:
     from mailbox.inspection.tasks import WholeTask
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from django.utils.safestring import SafeString
+
+from dashboard.wording import markdown
+from dashboard.wording.conversation import Saying, Shown
+from dashboard.wording.payload import Part
+from dashboard.wording.task_story import AttemptTiming
+
+# The endings of attempts that no message and no result tells.
+TOLD_BY_NOTHING = {
+    Lease.End.REQUEUE,
+    Lease.End.AUTO_REQUEUE,
+    Lease.End.FORCE_ERROR,
+    Lease.End.RELEASE,
+    Lease.End.CANCEL,
+    Lease.End.EXPIRED,
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamStep:
+    """One step of the stream. Exactly one of the first four fields is set.
+
+    ``act`` is the journal row that ended the attempt, None if it was not read.
+    """
+
+    at: datetime
+    began: AttemptTiming | None = None
+    ended: AttemptTiming | None = None
+    said: Saying | None = None
+    made: Shown | None = None
+    act: JournalLine | None = None
+
+    @property
+    def rank(self) -> int:
+        """The order of steps at the same instant."""
+        return 0 if self.ended else 1 if self.began else 2
+
+
+def entries(
+    talk: Talk, made: ArtifactList, attempts: Sequence[AttemptTiming], acts: Sequence[JournalLine], *, is_back: bool
+) -> list[StreamStep]:
+    """Return the steps, oldest first. Where messages are left out, the attempts of their time are left out too.
+
+    ``is_back`` is whether newer messages are left out. Artifacts then stand on the newest page alone.
+    """
+    since = talk.sayings[0].at if talk.sayings and talk.earlier else None
+    until = talk.sayings[-1].at if talk.sayings and is_back else None
+    found = [StreamStep(at=one.at, said=one) for one in talk.sayings]
+    found += [
+        step
+        for step in _attempts(attempts, acts)
+        if (since is None or step.at >= since) and (until is None or step.at <= until)
+    ]
+    if not is_back:
+        found += [StreamStep(at=one.artifact.since, made=one) for one in made.shown]
+    return sorted(found, key=lambda step: (step.at, step.rank))
+
+
+def quoted(acts: Sequence[JournalLine], talk: Talk) -> list[JournalLine]:
+    """Return the journal rows, those of messages with the beginning of their text as the reason."""
+    texts: Mapping[int | None, str] = {one.seq: one.opening for one in talk.sayings}
+    return [replace(act, reason=act.reason or texts.get(act.event.seq, "")) for act in acts]
+
+
+def _attempts(attempts: Sequence[AttemptTiming], acts: Sequence[JournalLine]) -> Iterator[StreamStep]:
+    ends = {act.event.at: act for act in acts if act.is_life and act.reason}
+    for one in attempts:
+        yield StreamStep(at=one.lease.leased_at, began=one)
+        if one.lease.ended_at and one.lease.end in TOLD_BY_NOTHING:
+            yield StreamStep(at=one.lease.ended_at, ended=one, act=ends.get(one.lease.ended_at))
+
+
+@dataclass(slots=True, kw_only=True)
+class Previews:
+    """The part that a person ``asked`` for by its name, and parts of a declared type while the page has ``room``.
+
+    ``room`` is in characters.
+    """
+
+    asked: str
+    room: int = markdown.MOST
+
+    def of(self, part: Part) -> SafeString | None:
+        """Return the preview of a part as HTML, None for a part that stays text."""
+        text = part.text or ""
+        if not part.has_preview or (part.name != self.asked and not part.is_markdown):
+            return None
+        if part.name != self.asked:
+            if len(text) > self.room:
+                return None
+            self.room -= len(text)
+        return markdown.rendered(text)
+
 
 Read = TypeVar("Read")
 ATTEMPTS, ACTS, CHILDREN, ALIKE, DELIVERIES = 50, 100, 20, 10, 5
@@ -62,14 +163,14 @@ class TaskDetailPage(DashboardView):
             **now_so,
             "talk": talk,
             "made": made,
-            "stream": _lazily(lambda: stream.entries(talk, made, timings, acts, is_back=before is not None)),
+            "stream": _lazily(lambda: entries(talk, made, timings, acts, is_back=before is not None)),
             "is_back": before is not None,
             "previews": Previews(asked=request.GET.get("markdown", "")),
             "task": task,
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": timings,
-            "cards": _lazily(lambda: task_story.cards(life if hides else stream.quoted(life, talk))),
+            "cards": _lazily(lambda: task_story.cards(life if hides else quoted(life, talk))),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": about.next_cursor is not None,
             **self._carried(task),

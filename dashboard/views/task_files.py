@@ -1,9 +1,15 @@
-"""The payloads of one task: whole parts, pictures and sounds, and the whole task as JSON."""
+"""The payloads of one task: whole parts, pictures and sounds, and the whole task as JSON.
+
+A range of the bytes of a response, by which a player seeks in a sound.
+
+Source: RFC 9110, "Range Requests".
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from http import HTTPStatus
 from typing import Any
 from uuid import UUID
 
@@ -13,7 +19,6 @@ from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpRespons
 from django.http.response import HttpResponseBase
 from django.utils.decorators import method_decorator
 
-from dashboard.base import ranges
 from dashboard.base.page import DashboardView
 from dashboard.wording import payload
 from dashboard.wording.payload import File
@@ -24,6 +29,45 @@ from mailbox.inspection import artifacts, journal, task_events, tasks
 from mailbox.models import Result, Task
 from mailbox.words import content, json_text
 from mailbox.words.a2a import v1_0
+
+_ONE = re.compile(r"bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*", re.ASCII | re.IGNORECASE)
+
+
+def cut(request: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Cut the content of a response of 200 to the range that the request asks for; return the response.
+
+    The status is then 206, or 416 without content for a range behind the end. The response stays whole for several
+    ranges, for a malformed range, and for a method other than GET. It stays whole for a request with If-Range too,
+    since the response has no validator that could match.
+    """
+    response["Accept-Ranges"] = "bytes"
+    asked = _ONE.fullmatch(request.headers.get("Range", ""))
+    if asked is None or request.method != "GET" or "If-Range" in request.headers:
+        return response
+    size = len(response.content)
+    found = _range(asked[1], asked[2], size)
+    if found is None:
+        return response
+    if found:
+        response.status_code, named = HTTPStatus.PARTIAL_CONTENT, f"{found.start}-{found.stop - 1}"
+    else:
+        response.status_code, named = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, "*"
+    response.content = response.content[found.start : found.stop]
+    response["Content-Range"] = f"bytes {named}/{size}"
+    return response
+
+
+def _range(first: str, last: str, size: int) -> range | None:
+    """Return the places of these bytes among ``size`` bytes, an empty range behind the end; None if malformed.
+
+    Without ``first``, ``last`` is the number of bytes at the end.
+    """
+    if not first:
+        return range(max(0, size - int(last)), size) if last else None
+    if last and int(last) < int(first):
+        return None
+    return range(int(first), min(int(last) + 1, size) if last else size)
+
 
 _OF_A_ROW = re.compile(r"(message|artifact)-([1-9][0-9]{0,8})(?:-(0|[1-9][0-9]{0,8}))?", re.ASCII)
 
@@ -47,7 +91,7 @@ class TaskMedia(DashboardView):
         if not file.media_type:
             raise Http404
         whole = self._picture(file) if file.is_picture else self._sound(file)
-        return ranges.cut(request, whole)
+        return cut(request, whole)
 
     @method_decorator(csp_update({"sandbox": True}))
     def _picture(self, file: File) -> HttpResponse:

@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.saved_views import SavablePage
-from dashboard.figures import thresholds, waterfall, zoom
+from dashboard.figures import thresholds, waterfall
 from dashboard.figures.waterfall import FAILED, TaskBar, Window
 from dashboard.forms import choices
 from mailbox.inspection import trees
@@ -83,8 +83,8 @@ class TreeList(SavablePage):
         return {
             "tree": tree,
             "size": len(bars),
-            "mix": zoom.shares(counts),
-            "map": zoom.bars_of_map(bars, whole, self.now),
+            "mix": waterfall.shares(counts),
+            "map": waterfall.bars_of_map(bars, whole, self.now),
             "wall": waterfall.duration(whole.length),
             "started": whole.start,
             "ended": None if tree.is_open else whole.end,

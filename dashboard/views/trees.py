@@ -10,7 +10,7 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from dashboard.base.page import DashboardView
-from dashboard.figures import thresholds, waterfall, zoom
+from dashboard.figures import thresholds, waterfall
 from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
 from dashboard.forms import choices
@@ -111,11 +111,11 @@ class TreePage(DashboardView):
 
     def _zoom(self, whole: Window, window: Window, bars: Sequence[TaskBar]) -> dict[str, Any]:
         """Return the map of the tree, and the links to other windows, "" for a move that changes nothing."""
-        to = {name: self._at(span) if span else "" for name, span in zoom.moves(whole, window).items()}
+        to = {name: self._at(span) if span else "" for name, span in waterfall.moves(whole, window).items()}
         start, end = whole.place(window.start), whole.place(window.end)
         is_part = window.origin is not None
         return {
-            "map": zoom.bars_of_map(bars, whole, self.now),
+            "map": waterfall.bars_of_map(bars, whole, self.now),
             "map_ms": whole.span()[1],
             "map_window": {"x": start, "width": max(waterfall.LEAST, round(end - start, 1)), "right": end},
             "zooms": [(words, sign, to[name]) for name, words, sign in MOVES],
@@ -123,7 +123,7 @@ class TreePage(DashboardView):
             "window_words": [waterfall.duration(one - whole.start) for one in (window.start, window.end)],
         }
 
-    def _at(self, span: zoom.Span) -> str:
+    def _at(self, span: waterfall.Span) -> str:
         return self._with(**{"from": str(span[0]), "to": str(span[1])})
 
     def _links(self, asked: Asked) -> dict[str, Any]:

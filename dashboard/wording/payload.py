@@ -1,6 +1,11 @@
 """The payloads of tasks, messages, artifacts and results in parts: text as text, exact JSON and its tree, files.
 
 People never see the JSON values of names in ``A2A_REDACTED_FIELDS``.
+
+Pictures and sounds that a browser may show, known by the first bytes of their data.
+
+A declared media type is a word of a stranger, so it decides only between picture, sound and neither. Pictures that can
+hold scripts, such as SVG, are not among them.
 """
 
 from __future__ import annotations
@@ -16,10 +21,38 @@ from typing import Any
 
 from django.conf import settings
 
-from dashboard.wording import json_tree, markdown, media
+from dashboard.wording import json_tree, markdown
 from dashboard.wording.json_tree import JsonNode
 from mailbox.words import json_text, redaction
 from mailbox.words.conversation import PROGRESS
+
+PICTURE, SOUND = "image", "audio"  # the families of media types
+LARGEST = 8 * 2**20  # bytes of a picture or a sound that a page shows
+_BEGINNINGS: Mapping[str, tuple[bytes, ...]] = {
+    "image/png": (b"\x89PNG\r\n\x1a\n",),
+    "image/jpeg": (b"\xff\xd8\xff",),
+    "image/gif": (b"GIF87a", b"GIF89a"),
+    "audio/mpeg": (b"ID3", b"\xff\xfb", b"\xff\xf3", b"\xff\xf2"),
+    "audio/ogg": (b"OggS",),
+    "audio/flac": (b"fLaC",),
+}
+# Types whose data begin with RIFF and a length of four bytes.
+_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+
+
+def shown_type(data: bytes, declared: str) -> str:
+    """Return the media type that these bytes have, "" unless a browser may show them as what they were declared."""
+    family = declared.partition("/")[0].strip().lower()
+    found = _type_of(data[:16])
+    is_safe = family in (PICTURE, SOUND) and found.startswith(f"{family}/") and len(data) <= LARGEST
+    return found if is_safe else ""
+
+
+def _type_of(head: bytes) -> str:
+    if head.startswith(b"RIFF"):
+        return _RIFF.get(head[8:12], "")
+    return next((name for name, beginnings in _BEGINNINGS.items() if head.startswith(beginnings)), "")
+
 
 SHOWN = 64 * 1024  # characters of a task's payload, and of its result's; a link leads to the rest
 BLOCKS_SHOWN = 50
@@ -48,7 +81,7 @@ class Part:
 
     @property
     def is_picture(self) -> bool:
-        return self.media_type.startswith(media.PICTURE)
+        return self.media_type.startswith(PICTURE)
 
     @property
     def is_long(self) -> bool:
@@ -89,7 +122,7 @@ class File:
 
     @property
     def is_picture(self) -> bool:
-        return self.media_type.startswith(media.PICTURE)
+        return self.media_type.startswith(PICTURE)
 
 
 def pretty(value: Any) -> str:
@@ -165,7 +198,7 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
         case kind:
             data, mime = _bytes(block)
             filename = f"{block['filename']}, " if isinstance(block.get("filename"), str) else ""
-            title, shown_as = f"{kind.capitalize()}: {filename}{mime}", media.shown_type(data, mime)
+            title, shown_as = f"{kind.capitalize()}: {filename}{mime}", shown_type(data, mime)
             return Part(name=name, title=title, text=None, size=len(data), media_type=shown_as)
     return Part(name=name, title=title, text=text, size=len(text), is_markdown=markdown.is_declared(declared))
 

@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from dashboard.wording import delivery_problem
+from dashboard.templatetags import ops
 from mailbox.access.callers import Role
 from mailbox.background.courier import Courier
 from mailbox.life import callbacks, results, updates, webhooks
@@ -238,7 +238,7 @@ def test_callbacks_without_a_reason_or_beyond_the_limit_are_not_sent_again(ana, 
     ],
 )
 def test_the_problem_of_an_attempt_is_told_in_words(problem, status, words):
-    assert delivery_problem.in_words(problem, status) == words
+    assert ops.in_words(problem, status) == words
 
 
 def test_an_unknown_callback_has_no_page(ana):

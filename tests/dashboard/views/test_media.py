@@ -6,7 +6,7 @@ import base64
 
 import pytest
 
-from dashboard.wording import media as wording
+from dashboard.wording import payload
 from mailbox.life import results, updates
 from mailbox.words.conversation import Update
 from tests.dashboard.conftest import path_of
@@ -66,7 +66,7 @@ def test_a_picture_or_sound_is_shown_under_the_type_of_its_bytes(ana, bob, lease
         image(b"<html><script>alert(1)</script>", "image/gif"),
         image(WAV, "image/png"),
         image(b"", "image/png"),
-        image(PNG + b"\0" * wording.LARGEST, "image/png"),
+        image(PNG + b"\0" * payload.LARGEST, "image/png"),
         file(PNG, "application/pdf"),
         {"type": "image", "data": "no base64", "mimeType": "image/png"},
         {"type": "text", "text": "words"},

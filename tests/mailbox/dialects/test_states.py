@@ -9,8 +9,8 @@ import pytest
 import time_machine
 from django.utils import timezone
 
+from dashboard.templatetags.ops import STATES as PILLS
 from dashboard.wording.journal import in_words
-from dashboard.wording.states import STATES as PILLS
 from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import wire as corvid
 from mailbox.dialects.covenant import wire as covenant
