@@ -133,7 +133,7 @@ BUGS = (
                 "            if minute.rows:\n",
             ),
         ),
-        fails=f"{ACCESS}/test_repeated_refusals.py::test_a_minute_has_few_rows_of_one_actor_s_refusals",
+        fails=f"{ACCESS}/test_audit_repeated_refusals.py::test_a_minute_has_few_rows_of_one_actor_s_refusals",
     ),
     Bug(
         name="signature-without-an-end",

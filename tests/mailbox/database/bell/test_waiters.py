@@ -206,9 +206,9 @@ def test_the_end_of_a_program_before_a_look_ends_the_next_wait():
 # Its program forks, because this process has threads.
 FORKS = """
 import os, sys
-from mailbox.database.bell import attendance, waiters
+from mailbox.database.bell import ringing, waiters
 
-attendance.begin = lambda: None
+ringing.begin = lambda: None
 with waiters.waiting([sys.argv[1]]):
     child = os.fork()
     if child == 0:
