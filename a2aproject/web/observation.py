@@ -13,7 +13,7 @@ from django.http.response import HttpResponseBase
 
 from a2aproject.web import counters, log
 from a2aproject.web.log import NO_ROUTE, Answered
-from mailbox.dialects.base import request_ids
+from mailbox.dialects.base import request_headers
 from mailbox.journal import changed_tasks
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ObservationMiddleware:
         ``tasks`` gets the ids of the tasks that the request changes. None: the hub makes no spans.
         """
         began = time.perf_counter()
-        request_id = request_ids.of(request.META)
+        request_id = request_headers.request_id(request.META)
         token = log.request_id.set(request_id)
         try:
             response = self.get_response(request)
@@ -64,7 +64,7 @@ class ObservationMiddleware:
             status=status,
             seconds=seconds,
             caller=caller,
-            is_known=caller != "" and not request.META.get(request_ids.STRANGER, False),
+            is_known=caller != "" and not request.META.get(request_headers.STRANGER, False),
         )
         self._tell(answered, request, tasks)
         return response
@@ -95,7 +95,7 @@ def _route(request: HttpRequest) -> str:
 
 def _caller(request: HttpRequest) -> str:
     """Return the name of the agent or person, as far as the request was authenticated."""
-    named: str | None = request.META.get(request_ids.CALLER)
+    named: str | None = request.META.get(request_headers.CALLER)
     if named is not None:
         return named
     person = getattr(request, "_cached_user", None)  # what Django has read of the session; no query is made for it

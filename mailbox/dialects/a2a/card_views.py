@@ -22,8 +22,8 @@ from typing_extensions import TypedDict
 from agentcards import card_signing, official_agents, official_card
 from agentcards.card_signing import Jwk
 from mailbox.dialects.a2a.errors import rest_error
+from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.words.errors import MailboxError
 

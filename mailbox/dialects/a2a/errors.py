@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from mailbox.dialects.base import transport
-from mailbox.dialects.base.statuses import STATUS
-from mailbox.dialects.base.transport import TRANSPORT_STATUS
+from mailbox.dialects.base import http_errors
+from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from mailbox.words import advice, errors
 from mailbox.words.errors import InvalidRequestError, MailboxError, TaskConflictError
 
@@ -133,14 +132,14 @@ ROWS: Mapping[type[MailboxError], ErrorRow] = {
     errors.AlreadyResolvedError: _UNSUPPORTED,
     errors.NotAskableError: _UNSUPPORTED,
     ContentTypeNotSupportedError: _CONTENT_TYPE,
-    transport.UnsupportedMediaTypeError: _CONTENT_TYPE,
+    http_errors.UnsupportedMediaTypeError: _CONTENT_TYPE,
     GenerationMismatchError: ErrorRow(-32010, HTTPStatus.CONFLICT, "ABORTED", "TASK_GENERATION_MISMATCH"),
     ExtensionSupportRequiredError: ErrorRow(-32008, *_PRECONDITION, "EXTENSION_SUPPORT_REQUIRED"),
     VersionNotSupportedError: ErrorRow(-32009, *_PRECONDITION, "VERSION_NOT_SUPPORTED"),
     errors.InvalidJsonError: ErrorRow(-32700, *_ARGUMENT, "INVALID_REQUEST"),
     InvalidEnvelopeError: ErrorRow(-32600, *_ARGUMENT, "INVALID_REQUEST"),
     MethodNotFoundError: _NO_METHOD,
-    transport.PathNotFoundError: _NO_METHOD,
+    http_errors.PathNotFoundError: _NO_METHOD,
     InvalidRequestError: _INVALID_PARAMS,
     TaskConflictError: _INVALID_PARAMS,
 }

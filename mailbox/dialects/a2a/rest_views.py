@@ -14,8 +14,8 @@ from mailbox.dialects.a2a.errors import VersionNotSupportedError, rest_error
 from mailbox.dialects.a2a.operations import OPERATIONS
 from mailbox.dialects.a2a.view import VERSION, OfficialView
 from mailbox.dialects.base import bodies
+from mailbox.dialects.base.http_errors import PathNotFoundError
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.transport import PathNotFoundError
 from mailbox.dialects.base.view import parse
 from mailbox.words.errors import InvalidRequestError
 

@@ -9,7 +9,7 @@ from pydantic import BaseModel, RootModel
 from typing_extensions import TypedDict
 
 from agentcards.card_document import CardDocument
-from mailbox.dialects.base.fields import AgentId
+from mailbox.dialects.base.wire import AgentId
 
 
 class CorvidAgent(TypedDict):

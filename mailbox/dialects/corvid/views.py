@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.credentials import authentication
+from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.view import DialectView, presented_key
 from mailbox.dialects.corvid import answers, handler, requests
 from mailbox.words import advice, errors

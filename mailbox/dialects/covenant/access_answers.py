@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from mailbox.dialects.base.fields import AgentId
+from mailbox.dialects.base.wire import AgentId
 
 Role = Literal["viewer", "operator", "admin"]
 

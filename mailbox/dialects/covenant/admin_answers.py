@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from mailbox.dialects.base.fields import AgentId
+from mailbox.dialects.base.wire import AgentId
 from mailbox.dialects.covenant.answers import JournalEvent
 
 

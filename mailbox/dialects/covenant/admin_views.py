@@ -12,8 +12,9 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.agents import directory, grants, openness, peers, registration
-from mailbox.dialects.base.fields import AgentId, moment
+from mailbox.dialects.base.fields import moment
 from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.wire import AgentId
 from mailbox.dialects.covenant import admin_answers, admin_requests, admin_wire, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists

@@ -8,8 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from mailbox.dialects.base.blocks import BlockList
-from mailbox.dialects.base.fields import AgentId
+from mailbox.dialects.base.wire import AgentId, BlockList
 
 ResultStatus = Literal["ok", "error", "partial"]
 Outcome = Literal["ok", "partial", "error", "cancelled", "rejected", "expired"]

@@ -8,9 +8,9 @@ from uuid import UUID
 
 from pydantic import Field, RootModel, SkipValidation
 
-from mailbox.dialects.base.blocks import shown_as
 from mailbox.dialects.base.fields import Exact, Integer
 from mailbox.dialects.base.view import parse
+from mailbox.dialects.base.wire import ShownAs
 from mailbox.dialects.covenant.requests import NextTask, ResultBody, TaskBody
 from mailbox.life.batches import MOST_ACKED, MOST_DRAINED, MOST_LEASED, MOST_POSTED, MOST_SENT
 from mailbox.models import Result, Task
@@ -27,13 +27,13 @@ Unreadable = InvalidRequestError | InvalidJsonError
 class TasksBody(Exact):
     """Tasks to send, in order. Each is decided by itself: a refused task keeps no other task from being sent."""
 
-    tasks: list[Annotated[Any, shown_as(TaskBody.__name__)]] = Field(min_length=1, max_length=MOST_SENT)
+    tasks: list[Annotated[Any, ShownAs(TaskBody.__name__)]] = Field(min_length=1, max_length=MOST_SENT)
 
 
 class ResultsBody(Exact):
     """Results to post, in order. Each is decided by itself: a refused result keeps no other from being posted."""
 
-    results: list[Annotated[Any, shown_as(ResultBody.__name__)]] = Field(min_length=1, max_length=MOST_POSTED)
+    results: list[Annotated[Any, ShownAs(ResultBody.__name__)]] = Field(min_length=1, max_length=MOST_POSTED)
 
 
 class LeaseBody(NextTask):
@@ -45,7 +45,7 @@ class LeaseBody(NextTask):
 
     max: Integer = Field(ge=1, le=MOST_LEASED)
     wait_ms: Integer = Field(0, ge=0, le=LONGEST_WAIT_MS)
-    results: list[Annotated[Any, shown_as(ResultBody.__name__)]] = Field(default=[], max_length=MOST_POSTED)
+    results: list[Annotated[Any, ShownAs(ResultBody.__name__)]] = Field(default=[], max_length=MOST_POSTED)
 
 
 class DrainBody(NextTask):

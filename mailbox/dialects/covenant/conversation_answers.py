@@ -8,7 +8,7 @@ from uuid import UUID
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from mailbox.dialects.base.blocks import BlockList
+from mailbox.dialects.base.wire import BlockList
 from mailbox.dialects.covenant.lease_answers import SaidMessage
 
 State = Literal["queued", "in_flight", "interrupted", "resolved"]

@@ -7,7 +7,7 @@ from typing import Any, Literal, NotRequired
 from pydantic import BaseModel
 from typing_extensions import TypedDict
 
-from mailbox.dialects.base.blocks import BlockList
+from mailbox.dialects.base.wire import BlockList
 from mailbox.dialects.covenant.answers import WireLease, WireWork
 
 

@@ -11,7 +11,6 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.blocks import BlockList
 from mailbox.dialects.base.fields import (
     AgentField,
     Blocks,
@@ -23,6 +22,7 @@ from mailbox.dialects.base.fields import (
     Text,
     WorkTimeoutMs,
 )
+from mailbox.dialects.base.wire import BlockList
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
 from mailbox.repairs.retry import BOUNDS, RetryPolicy

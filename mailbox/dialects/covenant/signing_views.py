@@ -11,8 +11,9 @@ from typing_extensions import TypedDict
 
 from mailbox.access.agents import directory
 from mailbox.access.credentials import signing_keys
-from mailbox.dialects.base.fields import AgentId, DateMs, Exact, Text
+from mailbox.dialects.base.fields import DateMs, Exact, Text
 from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.wire import AgentId
 from mailbox.dialects.covenant import wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.models import Agent, SigningKey

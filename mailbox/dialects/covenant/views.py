@@ -10,8 +10,8 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.limits import waits
+from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.covenant import answers, requests, wire
 from mailbox.inspection import answers as whole

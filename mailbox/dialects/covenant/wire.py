@@ -13,7 +13,8 @@ import orjson
 
 from mailbox.access.callers import Caller
 from mailbox.database.paging import Page
-from mailbox.dialects.base import actors
+from mailbox.dialects.base import wire
+from mailbox.dialects.base.wire import AgentId
 from mailbox.inspection.answers import Beside, Named
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
@@ -23,7 +24,7 @@ from mailbox.words import times
 from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
-    from mailbox.dialects.base.fields import AgentId
+    from mailbox.dialects.base.wire import AgentId
     from mailbox.dialects.covenant import answers, lease_answers
 
 NOTHING: Mapping[int, Beside] = {}  # for results whose closing words and artifacts are shown elsewhere
@@ -230,7 +231,7 @@ def event(row: AuditEvent, caller: Caller) -> answers.JournalEvent:
     is_own = caller.agent is None or caller.agent.pubkey == row.actor_pubkey
     rendered: answers.JournalEvent = {
         "kind": row.kind,
-        "actor": actors.shown(row, caller),
+        "actor": wire.actor(row, caller),
         "task_id": row.task_id,
         "seq": row.seq,
         "at_ms": epoch_ms(row.at),

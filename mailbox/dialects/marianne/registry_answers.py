@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import BaseModel
 
-from mailbox.dialects.base.fields import AgentId
+from mailbox.dialects.base.wire import AgentId
 from mailbox.dialects.marianne.values import AgentCard
 
 

@@ -13,12 +13,10 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.limits import rates
-from mailbox.dialects.base import cors
-from mailbox.dialects.base.bodies import encoded
+from mailbox.dialects.base import request_headers
+from mailbox.dialects.base.bodies import Begun, encoded, stream
+from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.sse import Begun, stream
-from mailbox.dialects.base.statuses import STATUS
-from mailbox.dialects.base.transport import TRANSPORT_STATUS
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.dialects.mcp import answers, messages, methods
 from mailbox.dialects.mcp.errors import ForeignOriginError, InvalidMessageError, McpError, rpc_error
@@ -51,7 +49,7 @@ class McpView(DialectView):
     message: McpMessage | None = None  # None until the whole envelope was read
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if cors.is_foreign(request.headers):
+        if request_headers.is_foreign_page(request.headers):
             raise ForeignOriginError
         if request.method != "OPTIONS":
             super().initial(request, *args, **kwargs)
@@ -158,7 +156,7 @@ class McpView(DialectView):
         return _fault(self.rpc_id, error)
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        cors.admit(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
+        request_headers.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         return super().finalize_response(request, response, *args, **kwargs)
 
 

@@ -13,7 +13,7 @@ from uuid import UUID
 import orjson
 
 from mailbox.access.callers import Caller
-from mailbox.dialects.base import actors
+from mailbox.dialects.base import wire
 from mailbox.dialects.mcp import uris
 from mailbox.inspection.answers import Beside
 from mailbox.inspection.artifacts import Produced
@@ -139,7 +139,7 @@ def event(row: AuditEvent, caller: Caller) -> answers.TimelineEntry:
     return {
         "seq": row.seq,
         "kind": row.kind,
-        "actor": actors.shown(row, caller),
+        "actor": wire.actor(row, caller),
         "at": iso(row.at),
         "data": json_text.loads(row.data),
     }

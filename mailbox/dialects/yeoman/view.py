@@ -14,8 +14,8 @@ from pydantic import BaseModel
 from rest_framework.request import Request
 
 from mailbox.access.limits import rate_windows
-from mailbox.dialects.base import statuses, view
-from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
+from mailbox.dialects.base import http_errors, view
+from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.yeoman import requests
 from mailbox.words import advice, errors
@@ -39,7 +39,7 @@ REPEATABLE = OpenApiParameter(
 )
 UNPROCESSABLE = HTTPStatus(422)
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
-    **statuses.STATUS,
+    **http_errors.STATUS,
     errors.InvalidJsonError: UNPROCESSABLE,
     errors.InvalidRequestError: UNPROCESSABLE,
     requests.UnprocessableError: UNPROCESSABLE,
