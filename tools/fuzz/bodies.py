@@ -16,7 +16,7 @@ from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.corvid import agent_requests
 from mailbox.dialects.corvid import requests as corvid
-from mailbox.dialects.covenant import admin_requests, conversation_requests
+from mailbox.dialects.covenant import access_views, agent_views, conversation_views, repair_views
 from mailbox.dialects.covenant import requests as covenant
 from mailbox.dialects.marianne import registry_requests
 from mailbox.dialects.marianne import requests as marianne
@@ -34,7 +34,16 @@ from tools.fuzz import examples
 from tools.fuzz.mutation import Mutator, as_json
 from tools.fuzz.parser import INVALID, Parser
 
-MODULES = (covenant, conversation_requests, admin_requests, marianne, registry_requests, agent_requests)
+MODULES = (
+    covenant,
+    conversation_views,
+    access_views,
+    agent_views,
+    repair_views,
+    marianne,
+    registry_requests,
+    agent_requests,
+)
 SHAPES: Mapping[str, type[BaseModel]] = {
     name: next(getattr(module, name) for module in MODULES if hasattr(module, name)) for name in examples.BODIES
 }
@@ -53,9 +62,9 @@ def read_body(given: tuple[str, Any]) -> None:
         found = parse(shape, stored(value))
         if isinstance(found, covenant.TaskBody | covenant.ResultBody):
             checked(found.envelope())
-        if isinstance(found, conversation_requests.SayBody):
+        if isinstance(found, conversation_views.SayBody):
             found.words().check()
-        if isinstance(found, conversation_requests.UpdatesBody):
+        if isinstance(found, conversation_views.UpdatesBody):
             check_updates([update.update() for update in found.updates], MAX_UPDATES)
         if isinstance(found, agent_requests.RegisterAgentBody):
             AgentRef.parse(found.address)

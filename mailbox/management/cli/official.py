@@ -8,7 +8,7 @@ from argparse import Namespace
 from agentcards import card_signing, official_agents, official_card
 from mailbox.access.agents import openness
 from mailbox.access.callers import Caller
-from mailbox.dialects.covenant import wire
+from mailbox.dialects.base.wire import agent_id
 from mailbox.management.cli import arguments, output
 
 
@@ -35,7 +35,7 @@ def _open(options: Namespace) -> str:
     agent = arguments.agent(options.name)
     openness.open_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
-        return output.as_json({"kind": "a2a_agent_opened", "agent": wire.agent_id(agent)})
+        return output.as_json({"kind": "a2a_agent_opened", "agent": agent_id(agent)})
     return f"opened {agent}: callers without a key send to it at {official_card.base_url(agent.display)}"
 
 
@@ -43,7 +43,7 @@ def _close(options: Namespace) -> str:
     agent = arguments.agent(options.name)
     openness.close_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
-        return output.as_json({"kind": "a2a_agent_closed", "agent": wire.agent_id(agent)})
+        return output.as_json({"kind": "a2a_agent_closed", "agent": agent_id(agent)})
     return f"closed {agent}: only callers with a key send to it"
 
 

@@ -13,6 +13,7 @@ from dashboard.templatetags.ops import STATES as PILLS
 from dashboard.wording.journal import in_words
 from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import wire as corvid
+from mailbox.dialects.covenant import journal_wire
 from mailbox.dialects.covenant import wire as covenant
 from mailbox.dialects.marianne import wire as marianne
 from mailbox.dialects.marianne.values import A2ATaskStatus
@@ -216,7 +217,7 @@ def test_corvid_never_shows_the_senders_words_or_progress_as_the_answer():
 def test_every_kind_of_journal_row_is_shown_by_the_mailbox_and_has_words(kind):
     row = AuditEvent(kind=kind, actor="alice@local", data="{}", at=NOW, source="api", task_id=UUID(int=7), seq=2)
 
-    event = covenant.event(row, Caller(name="bob@local", source=AuditEvent.Source.API, agent=BOB))
+    event = journal_wire.event(row, Caller(name="bob@local", source=AuditEvent.Source.API, agent=BOB))
 
     assert event["kind"] == kind
     assert in_words(row).what not in ("", kind)

@@ -13,7 +13,7 @@ BUGS = (
         does="Covenant: a lease shows a shorter work timeout after each heartbeat.",
         changes=(
             Change(
-                f"{COVENANT}/wire.py",
+                f"{COVENANT}/conversation_wire.py",
                 "row.times_out_at - row.leased_at\n",
                 "row.times_out_at - row.last_seen_at\n",
             ),
@@ -25,7 +25,7 @@ BUGS = (
         does="Covenant: an agent reads the ids of the requests of other agents.",
         changes=(
             Change(
-                f"{COVENANT}/wire.py",
+                f"{COVENANT}/journal_wire.py",
                 "    is_own = caller.agent is None or caller.agent.pubkey == row.actor_pubkey\n",
                 "    is_own = caller.agent is None or row.task_id is not None\n",
             ),
