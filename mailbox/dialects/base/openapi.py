@@ -52,6 +52,10 @@ class TypedDictExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped
     def get_name(self, auto_schema: AutoSchema, direction: str) -> str:
         return str(self.target.__name__)
 
+    def get_identity(self, auto_schema: AutoSchema, direction: str) -> str:
+        """Return the name, so that an answer that is also a part of another is one component."""
+        return self.get_name(auto_schema, direction)
+
     def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
         ref = "#/components/schemas/{model}"
         schema = TypeAdapter(self.target).json_schema(ref_template=ref, mode="serialization")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import RootModel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -13,14 +14,19 @@ from mailbox.access.credentials import authentication
 from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView, presented_key
-from mailbox.dialects.corvid import answers, handler, requests
+from mailbox.dialects.corvid import handler, wire
 from mailbox.words import advice, errors
 from mailbox.words.errors import BadSignatureError, MailboxError
 
+
+class TaskSendBody(RootModel[dict[str, Any]]):
+    """The task: ``{"params": {"message", "skill"?, "timeoutMs"?, "depth"?}}``, or these keys at the top level."""
+
+
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
-    requests.ValidationFailedError: HTTPStatus.BAD_REQUEST,
+    handler.ValidationFailedError: HTTPStatus.BAD_REQUEST,
     handler.DepthExceededError: HTTPStatus.BAD_REQUEST,
-    handler.NotFoundError: HTTPStatus.NOT_FOUND,
+    handler.NoRecipientError: HTTPStatus.NOT_FOUND,
     errors.InvalidJsonError: HTTPStatus.BAD_REQUEST,
     errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
     errors.UnauthenticatedError: HTTPStatus.UNAUTHORIZED,
@@ -78,7 +84,7 @@ class CorvidView(DialectView):
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         body = {"error": WORDS.get(type(error)) or advice.to_program(error)}
-        return body | {"code": "NOT_FOUND"} if isinstance(error, handler.NotFoundError) else body
+        return body | {"code": "NOT_FOUND"} if isinstance(error, handler.NoRecipientError) else body
 
 
 class TaskSendView(CorvidView):
@@ -87,9 +93,9 @@ class TaskSendView(CorvidView):
     @describe(
         summary="Send a task to the first agent that has a default project",
         tag="tasks/send",
-        body=answers.TaskSendBody,
-        answer=answers.TaskAnswer,
-        refusal=answers.CorvidError,
+        body=TaskSendBody,
+        answer=wire.CorvidTask,
+        refusal=wire.CorvidError,
         errors=(403, 404, 429),
         operation_id="tasks_send",
     )
@@ -102,8 +108,8 @@ class TaskSendView(CorvidView):
     @describe(
         summary="Always 404: this path is read as a task id",
         tag="tasks/send",
-        answer=answers.TaskAnswer,
-        refusal=answers.CorvidError,
+        answer=wire.CorvidTask,
+        refusal=wire.CorvidError,
         errors=(403, 404),
         operation_id="get_task_named_send",
     )
@@ -117,8 +123,8 @@ class TaskView(CorvidView):
     @describe(
         summary="Read a task, sent through any protocol",
         tag="tasks/send",
-        answer=answers.TaskAnswer,
-        refusal=answers.CorvidError,
+        answer=wire.CorvidTask,
+        refusal=wire.CorvidError,
         errors=(403, 404),
         operation_id="get_task",
     )
