@@ -18,8 +18,8 @@ from mailbox.dialects.corvid import agent_views as corvid_agents
 from mailbox.dialects.corvid import handler
 from mailbox.dialects.covenant import access_views, agent_views, conversation_views, journal_views, repair_views
 from mailbox.dialects.covenant import requests as covenant
-from mailbox.dialects.marianne import registry_requests
-from mailbox.dialects.marianne import requests as marianne
+from mailbox.dialects.marianne import registry_views
+from mailbox.dialects.marianne import views as marianne
 from mailbox.dialects.yeoman import requests as yeoman
 from mailbox.dialects.yeoman import wire
 from mailbox.life.updates import MAX_UPDATES
@@ -42,7 +42,7 @@ MODULES = (
     journal_views,
     repair_views,
     marianne,
-    registry_requests,
+    registry_views,
     corvid_agents,
 )
 SHAPES: Mapping[str, type[BaseModel]] = {
