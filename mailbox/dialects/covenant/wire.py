@@ -26,7 +26,6 @@ from mailbox.words.times import epoch_ms
 ResultStatus = Literal["ok", "error", "partial"]
 Outcome = Literal["ok", "partial", "error", "cancelled", "rejected", "expired"]
 
-
 NOTHING: Mapping[int, Beside] = {}  # for results whose closing words and artifacts are shown elsewhere
 
 

@@ -17,7 +17,7 @@ from mailbox.dialects.covenant import journal_wire
 from mailbox.dialects.covenant import wire as covenant
 from mailbox.dialects.marianne import wire as marianne
 from mailbox.dialects.marianne.values import A2ATaskStatus
-from mailbox.dialects.yeoman import status as yeoman
+from mailbox.dialects.yeoman import wire
 from mailbox.inspection import official_tasks, task_events
 from mailbox.inspection.answers import Answer
 from mailbox.inspection.official_tasks import TaskFilter
@@ -93,7 +93,7 @@ def words_of(row):
     answer = Answer(content=result.blocks) if result else None
     return (
         corvid.task(row, lease=None, messages=(), is_all=True, result=result)["state"],
-        yeoman.render(row, result, answer)["status"],
+        wire.task_status(row, result, answer)["status"],
         marianne.task(row, result, answer).status.value,
     )
 
@@ -178,7 +178,7 @@ def test_a_question_moves_the_time_that_yeomans_pollers_read():
     row = task("interrupted", awaits="input")
     row.status_at = NOW + timedelta(minutes=3)
 
-    assert yeoman.render(row, None, None)["updated_at"].startswith("2035-01-01T00:03:00")
+    assert wire.task_status(row, None, None)["updated_at"].startswith("2035-01-01T00:03:00")
 
 
 def said(seq, role, *blocks):

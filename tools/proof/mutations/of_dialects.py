@@ -74,7 +74,7 @@ BUGS = (
         does="YEOMAN: a poller reads a partial result as a failure.",
         changes=(
             Change(
-                "mailbox/dialects/yeoman/status.py",
+                "mailbox/dialects/yeoman/wire.py",
                 '    Task.Outcome.PARTIAL: "completed",\n',
                 '    Task.Outcome.PARTIAL: "failed",\n',
             ),
