@@ -13,7 +13,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.limits import waits
 from mailbox.dialects.mcp.messages import McpMessage
 
-Found = TypeVar("Found")
+Seen = TypeVar("Seen")
 Returned = TypeVar("Returned")
 
 
@@ -40,29 +40,29 @@ Json = dict[str, Any]
 
 
 def awaited(
-    call: McpCall, topics: Sequence[str], look: Callable[[], Found], wait_ms: int, told: Callable[[], str]
-) -> Waiting[Found]:
+    call: McpCall, topics: Sequence[str], look: Callable[[], Seen], wait_ms: int, sentence_of: Callable[[], str]
+) -> Waiting[Seen]:
     """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
 
-    Yield the progress when the sentence of ``told`` changes, and as a sign of life. A call without a result takes a
+    Yield the progress when the value of ``sentence_of`` changes, and as a sign of life. A call without a result takes a
     seat as `waits.vigil` says; without a free seat of the process it does not wait. Raises as `waits.vigil` and
     `Vigil.look` do.
     """
     began, longest = time.monotonic(), waits.span(wait_ms).total_seconds()
-    found = look()
-    if found or not wait_ms or not call.may_wait:
-        return found
+    seen = look()
+    if seen or not wait_ms or not call.may_wait:
+        return seen
     with waits.vigil(call.caller, topics) as vigil:
         is_due, sentence = True, ""
         while vigil is not None and not vigil.is_over and (left := began + longest - time.monotonic()) > 0:
-            if is_due and (found := vigil.look(look)):
-                return found
-            now = told() if is_due else sentence
+            if is_due and (seen := vigil.look(look)):
+                return seen
+            now = sentence_of() if is_due else sentence
             if now != sentence or not is_due:
                 sentence = now
                 yield WaitProgress(waited=time.monotonic() - began, longest=longest, message=sentence)
             is_due = vigil.wait(min(settings.A2A_KEEPALIVE_MS / 1000, left))
-    return found
+    return seen
 
 
 def finished(steps: Waiting[Returned]) -> Returned:

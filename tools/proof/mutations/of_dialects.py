@@ -131,8 +131,8 @@ BUGS = (
         changes=(
             Change(
                 f"{MCP}/waiting.py",
-                "    if found or not wait_ms or not call.may_wait:\n",
-                "    if found or not wait_ms:\n",
+                "    if seen or not wait_ms or not call.may_wait:\n",
+                "    if seen or not wait_ms:\n",
             ),
         ),
         fails=f"{TESTS}/mcp/test_messages.py::test_a_call_of_a_batch_does_not_wait",
