@@ -25,8 +25,7 @@ from mailbox.dialects.a2a.calls import Call, Version, activated
 from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
-from mailbox.dialects.a2a.sending import KEY_HEADER
-from mailbox.dialects.a2a.streaming import LAST_EVENT_ID, Frame
+from mailbox.dialects.a2a.sending import KEY_HEADER, LAST_EVENT_ID, Frame
 from mailbox.dialects.base import bodies, request_headers
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
@@ -144,8 +143,8 @@ class OfficialView(DialectView):
             return stream(events(operation.stream(call, params), self.wrap, self.broken))
         if operation.run is None:
             raise TypeError(f"{operation} does nothing")
-        found = operation.run(call, params)
-        return self._later(found) if isinstance(found, Iterator) else self.answer(self.result(found))
+        result = operation.run(call, params)
+        return self._later(result) if isinstance(result, Iterator) else self.answer(self.result(result))
 
     def _later(self, items: Any) -> HttpResponseBase:
         """Return the response of an operation that waits. A quick result is an ordinary answer with a length."""
@@ -169,9 +168,9 @@ class OfficialView(DialectView):
         """Return the response with this result."""
         raise NotImplementedError
 
-    def result(self, found: object) -> object:
+    def result(self, answer: object) -> object:
         """Return the result of an operation in the version of the call."""
-        return found
+        return answer
 
     def wrap(self, result: bytes) -> bytes:
         """Return the JSON of a result in the envelope of the request."""

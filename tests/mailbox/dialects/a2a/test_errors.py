@@ -57,8 +57,8 @@ PROTOCOL = [
     (a2a.VersionNotSupportedError, -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"),
     (errors.InvalidJsonError, -32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
     (a2a.InvalidEnvelopeError, -32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
-    (a2a.MethodNotFoundError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
-    (http_errors.PathNotFoundError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
+    (a2a.UnknownRpcMethodError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
+    (http_errors.UnknownPathError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
     (InvalidRequestError, -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS"),
     (TaskConflictError, -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS"),
 ]
