@@ -78,7 +78,7 @@ def cli() -> str:
 def add_a_protocol() -> str:
     """Return docs/contribute/add-a-protocol.md with the code of the example dialect and the checks of the suite."""
     page = _read("docs/contribute/add-a-protocol.md")
-    for name in ("urls", "requests", "wire", "answers", "views", "doors"):
+    for name in ("urls", "requests", "wire", "views", "doors"):
         page = _with_block(page, name, f"```python\n{_read(f'tests/mailbox/dialects/example/{name}.py')}```\n")
     page = _with_block(page, "acts", f"```python\n{_class('tests/support/doors.py', 'Act')}\n```\n")
     return _with_block(page, "checks", _checks_of_doors())

@@ -1,6 +1,7 @@
 """The messages of a client: their envelope, the version of the protocol, and the headers that repeat a part of them.
 
-The errors of MCP, and the JSON-RPC form of each of the hub's errors.
+The errors of MCP, and the JSON-RPC form of each of the hub's errors. Calls that wait look again at each change, and
+tell their client meanwhile that they go on.
 
 Source: JSON-RPC 2.0; MCP, "Streamable HTTP" of 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28; "Error handling".
 """
@@ -10,11 +11,16 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, TypeGuard, TypeVar
 
+from django.conf import settings
+
+from mailbox.access.callers import Caller
+from mailbox.access.limits import waits
 from mailbox.words import advice, errors
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
@@ -233,3 +239,64 @@ def _unserved(version: str) -> UnservedVersionError:
         f'The hub serves MCP {", ".join(VERSIONS)}, and not "{shown}".',
         data={"supported": list(VERSIONS), "requested": shown},
     )
+
+
+Seen = TypeVar("Seen")
+Returned = TypeVar("Returned")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpCall:
+    """A request of a caller. ``may_wait`` is false for a request of a batch."""
+
+    caller: Caller
+    message: McpMessage
+    may_wait: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitProgress:
+    """How long a call has waited, in seconds, how long it waits at most, and what it sees."""
+
+    waited: float
+    longest: float
+    message: str
+
+
+Waiting = Generator[WaitProgress, None, Returned]
+
+
+def awaited(
+    call: McpCall, topics: Sequence[str], look: Callable[[], Seen], wait_ms: int, sentence_of: Callable[[], str]
+) -> Waiting[Seen]:
+    """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
+
+    Yield the progress when the value of ``sentence_of`` changes, and as a sign of life. A call without a result takes a
+    seat as `waits.vigil` says; without a free seat of the process it does not wait. Raises as `waits.vigil` and
+    `Vigil.look` do.
+    """
+    began, longest = time.monotonic(), waits.span(wait_ms).total_seconds()
+    seen = look()
+    if seen or not wait_ms or not call.may_wait:
+        return seen
+    with waits.vigil(call.caller, topics) as vigil:
+        is_due, sentence = True, ""
+        while vigil is not None and not vigil.is_over and (left := began + longest - time.monotonic()) > 0:
+            if is_due and (seen := vigil.look(look)):
+                return seen
+            now = sentence_of() if is_due else sentence
+            if now != sentence or not is_due:
+                sentence = now
+                yield WaitProgress(waited=time.monotonic() - began, longest=longest, message=sentence)
+            is_due = vigil.wait(min(settings.A2A_KEEPALIVE_MS / 1000, left))
+    return seen
+
+
+def finished(steps: Waiting[Returned]) -> Returned:
+    """Let a call wait to its end, and return what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            returned: Returned = end.value
+            return returned

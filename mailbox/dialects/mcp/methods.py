@@ -23,12 +23,13 @@ from mailbox.dialects.mcp.messages import (
     META,
     VERSIONS,
     InvalidParamsError,
+    McpCall,
     UnknownMethodError,
     UnknownResourceError,
+    Waiting,
     details,
 )
 from mailbox.dialects.mcp.tools import TOOLS, described
-from mailbox.dialects.mcp.waiting import McpCall, Waiting
 from mailbox.inspection import artifacts, lists, tasks
 from mailbox.inspection.artifacts import Produced
 from mailbox.life import expiry

@@ -17,7 +17,7 @@ from pydantic import BaseModel
 from agentcards import card_document, profiles, tools
 from mailbox.database.bell import topics
 from mailbox.dialects.mcp import requests, wire
-from mailbox.dialects.mcp.waiting import McpCall, Waiting, awaited
+from mailbox.dialects.mcp.messages import McpCall, Waiting, awaited
 from mailbox.inspection import answers, conversation, lists, tasks
 from mailbox.life import conversation as life_conversation
 from mailbox.life import expiry, leasing, results, sending, updates

@@ -28,12 +28,15 @@ from mailbox.dialects.mcp.messages import (
     VERSION_HEADER,
     ForeignOriginError,
     InvalidMessageError,
+    McpCall,
     McpError,
     McpMessage,
     MessageId,
+    Waiting,
+    WaitProgress,
+    finished,
     rpc_error,
 )
-from mailbox.dialects.mcp.waiting import McpCall, Waiting, WaitProgress, finished
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
 
 

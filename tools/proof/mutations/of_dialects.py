@@ -130,7 +130,7 @@ BUGS = (
         does="MCP: a call of a batch waits, and holds up the calls behind it.",
         changes=(
             Change(
-                f"{MCP}/waiting.py",
+                f"{MCP}/messages.py",
                 "    if seen or not wait_ms or not call.may_wait:\n",
                 "    if seen or not wait_ms:\n",
             ),

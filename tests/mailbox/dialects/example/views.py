@@ -12,7 +12,7 @@ from mailbox.dialects.base.view import DialectView
 from mailbox.life import expiry, sending
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError
-from tests.mailbox.dialects.example import answers, requests, wire
+from tests.mailbox.dialects.example import requests, wire
 
 
 class ExampleView(DialectView):
@@ -21,7 +21,7 @@ class ExampleView(DialectView):
     error_status = STATUS
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        return {"problem": advice.to_program(error)}
+        return wire.ExampleError(problem=advice.to_program(error))
 
 
 class TasksView(ExampleView):
@@ -31,8 +31,8 @@ class TasksView(ExampleView):
         summary="Send a task",
         tag="example",
         body=requests.SendBody,
-        answer=answers.ExampleTask,
-        refusal=answers.ExampleError,
+        answer=wire.ExampleTask,
+        refusal=wire.ExampleError,
         errors=(403, 404, 409),
         operation_id="example_send",
     )
@@ -47,8 +47,8 @@ class TaskView(ExampleView):
     @describe(
         summary="Read a task",
         tag="example",
-        answer=answers.ExampleTask,
-        refusal=answers.ExampleError,
+        answer=wire.ExampleTask,
+        refusal=wire.ExampleError,
         errors=(404,),
         operation_id="example_read",
     )
