@@ -7,6 +7,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -36,6 +37,7 @@ from mailbox.words import errors
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, LOCAL_PART, AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
 
+_describe = partial(describe, tag="agents of tasks/send", refusal=CorvidError)
 Switch = Annotated[bool, Strict()]
 LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
@@ -148,9 +150,6 @@ class CorvidAgents(RootModel[list[agent_wire.CorvidAgent]]):
     """A page of agents. The header ``Link: <...>; rel="next"`` names the next page."""
 
 
-TAG = "agents of tasks/send"
-
-
 class AgentRoute(CorvidView):
     error_status = {
         **CorvidView.error_status,
@@ -172,12 +171,10 @@ class AgentRoute(CorvidView):
 
 
 class AgentProfilesView(AgentRoute):
-    @describe(
+    @_describe(
         summary="List agents with their profiles",
-        tag=TAG,
         query=AgentsQuery,
         answer=CorvidAgents,
-        refusal=CorvidError,
         errors=(403,),
         operation_id="list_agents_with_profiles",
     )
@@ -192,12 +189,10 @@ class AgentProfilesView(AgentRoute):
             response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{further}>; rel="next"'
         return response
 
-    @describe(
+    @_describe(
         summary="Register an agent with a profile",
-        tag=TAG,
         body=RegisterAgentBody,
         answer=agent_wire.NewAgent,
-        refusal=CorvidError,
         errors=(403, 409),
         operation_id="create_agent",
         status=HTTPStatus.CREATED,
@@ -209,35 +204,29 @@ class AgentProfilesView(AgentRoute):
 
 
 class AgentView(AgentRoute):
-    @describe(
+    @_describe(
         summary="Read an agent with its profile",
-        tag=TAG,
         answer=agent_wire.CorvidAgent,
-        refusal=CorvidError,
         errors=(403, 404),
         operation_id="get_agent_with_profile",
     )
     def get(self, request: Request, name: str) -> Response:
         return self._shown(AgentProfile.of(directory.typed(self.caller, name)))
 
-    @describe(
+    @_describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
-        tag=TAG,
         body=UpdateAgentBody,
         answer=agent_wire.CorvidAgent,
-        refusal=CorvidError,
         errors=(403, 404),
         operation_id="update_agent",
     )
     def put(self, request: Request, name: str) -> Response:
         return self._changed(name)
 
-    @describe(
+    @_describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
-        tag=TAG,
         body=UpdateAgentBody,
         answer=agent_wire.CorvidAgent,
-        refusal=CorvidError,
         errors=(403, 404),
         operation_id="patch_agent",
     )
@@ -253,11 +242,9 @@ class AgentView(AgentRoute):
 
 
 class AgentCardView(AgentRoute):
-    @describe(
+    @_describe(
         summary="Read an agent's card",
-        tag=TAG,
         answer=CardDocument,
-        refusal=CorvidError,
         errors=(403, 404),
         operation_id="read_agent_card",
     )
@@ -268,12 +255,10 @@ class AgentCardView(AgentRoute):
 class InvokeView(AgentRoute):
     open_to_routes = frozenset({"POST"})
 
-    @describe(
+    @_describe(
         summary="Send a task to this agent, or from it to another",
-        tag=TAG,
         body=InvokeAgentBody,
         answer=agent_wire.Invoked,
-        refusal=CorvidError,
         errors=(403, 404, 429),
         operation_id="invoke_agent",
         status=HTTPStatus.CREATED,
@@ -336,11 +321,9 @@ class PublicCardView(AgentRoute):
 
 
 class HubCardView(PublicCardView):
-    @describe(
+    @_describe(
         summary="Read the hub's agent card",
-        tag=TAG,
         answer=CardDocument,
-        refusal=CorvidError,
         public=True,
         operation_id="read_hub_card",
     )
@@ -349,11 +332,9 @@ class HubCardView(PublicCardView):
 
 
 class PublicAgentCardView(PublicCardView):
-    @describe(
+    @_describe(
         summary="Read an agent's card, if the hub publishes agents' cards",
-        tag=TAG,
         answer=CardDocument,
-        refusal=CorvidError,
         errors=(404,),
         public=True,
         operation_id="read_public_agent_card",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -22,6 +23,8 @@ from mailbox.words.errors import BadSignatureError, MailboxError
 class TaskSendBody(RootModel[dict[str, Any]]):
     """The task: ``{"params": {"message", "skill"?, "timeoutMs"?, "depth"?}}``, or these keys at the top level."""
 
+
+_describe = partial(describe, tag="tasks/send", refusal=wire.CorvidError)
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     handler.ValidationFailedError: HTTPStatus.BAD_REQUEST,
@@ -90,12 +93,10 @@ class CorvidView(DialectView):
 class TaskSendView(CorvidView):
     open_to_routes = frozenset({"POST"})
 
-    @describe(
+    @_describe(
         summary="Send a task to the first agent that has a default project",
-        tag="tasks/send",
         body=TaskSendBody,
         answer=wire.CorvidTask,
-        refusal=wire.CorvidError,
         errors=(403, 404, 429),
         operation_id="tasks_send",
     )
@@ -105,11 +106,9 @@ class TaskSendView(CorvidView):
             raise errors.InvalidJsonError
         return Response(handler.handle_task_send(self.caller, body))
 
-    @describe(
+    @_describe(
         summary="Always 404: this path is read as a task id",
-        tag="tasks/send",
         answer=wire.CorvidTask,
-        refusal=wire.CorvidError,
         errors=(403, 404),
         operation_id="get_task_named_send",
     )
@@ -120,11 +119,9 @@ class TaskSendView(CorvidView):
 class TaskView(CorvidView):
     open_to_routes = frozenset({"GET"})
 
-    @describe(
+    @_describe(
         summary="Read a task, sent through any protocol",
-        tag="tasks/send",
         answer=wire.CorvidTask,
-        refusal=wire.CorvidError,
         errors=(403, 404),
         operation_id="get_task",
     )

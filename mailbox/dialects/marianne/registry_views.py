@@ -17,7 +17,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.base.wire import AgentId, agent_id
 from mailbox.dialects.marianne import registry
-from mailbox.dialects.marianne import registry as registry_module
+from mailbox.dialects.marianne.registry import card_of, row_of
 from mailbox.dialects.marianne.values import A2ASkill, AgentCard
 from mailbox.words.errors import InvalidRequestError, MailboxError
 from mailbox.words.times import epoch_ms
@@ -142,7 +142,7 @@ class CardView(RegistryView):
     def put(self, request: Request, job_id: str) -> Response:
         card = self.body(CardBody).card()
         try:
-            row = self.registry.register(job_id, registry_module.row_of(card))
+            row = self.registry.register(job_id, row_of(card))
         except ValueError as error:
             raise InvalidRequestError({"card": str(error)}) from error
         return Response({"kind": "a2a_card_registered", **_registered(row).model_dump()})
@@ -156,5 +156,5 @@ class CardView(RegistryView):
     )
     def delete(self, request: Request, job_id: str) -> Response:
         row = self.registry.deregister(job_id)
-        card = registry_module.card_of(row).model_dump() if row else None
+        card = card_of(row).model_dump() if row else None
         return Response({"kind": "a2a_card_deregistered", "job_id": job_id, "card": card})

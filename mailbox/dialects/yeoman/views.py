@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from http import HTTPStatus
 from json import JSONDecodeError
 from typing import TypeVar
@@ -48,6 +49,7 @@ REPEATABLE = OpenApiParameter(
     OpenApiParameter.HEADER,
     description="Names this submission: sent again under the same name it makes no second task.",
 )
+ITSELF = "self"  # the id of every node in its own messages
 UNPROCESSABLE = HTTPStatus(422)
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     **http_errors.STATUS,
@@ -55,6 +57,9 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     errors.InvalidRequestError: UNPROCESSABLE,
     requests.UnprocessableError: UNPROCESSABLE,
 }
+
+_describe = partial(describe, tag="YEOMAN", refusal=wire.Refusal)
+_describe_task = partial(describe, tag="YEOMAN tasks", refusal=wire.Refusal)
 
 # Agnostic's own messages.
 WORDS: Mapping[type[MailboxError], str] = {
@@ -141,20 +146,14 @@ def _invalid_json(error: InvalidJsonError) -> requests.Problem:
     return {**problem, "ctx": {"error": cause.msg if isinstance(cause, JSONDecodeError) else error.message}}
 
 
-TAG = "YEOMAN"
-ITSELF = "self"  # the id of every node in its own messages
-
-
 class ReceiveView(YeomanView):
     http_method_names = ("post",)
     open_to_routes = frozenset({"POST"})
 
-    @describe(
+    @_describe(
         summary="Receive a message of any type",
-        tag=TAG,
         body=requests.Envelope,
         answer=wire.MessageAccepted,
-        refusal=wire.Refusal,
         errors=(403, 404, 409, 422, 429),
         operation_id="receive_message",
     )
@@ -167,11 +166,9 @@ class CapabilitiesView(PublicYeomanView):
     http_method_names = ("get",)
     open_to_routes = frozenset({"GET"})
 
-    @describe(
+    @_describe(
         summary="List the hub's capabilities",
-        tag=TAG,
         answer=wire.PeerCapabilities,
-        refusal=wire.Refusal,
         errors=(429,),
         public=True,
         operation_id="read_capabilities",
@@ -184,11 +181,9 @@ class DiscoveryView(PublicYeomanView):
     http_method_names = ("get",)
     open_to_routes = frozenset({"GET"})
 
-    @describe(
+    @_describe(
         summary="Describe the hub as a peer",
-        tag=TAG,
         answer=wire.Discovery,
-        refusal=wire.Refusal,
         errors=(429,),
         public=True,
         operation_id="discover",
@@ -201,12 +196,10 @@ class LocalPeersView(YeomanView):
     http_method_names = ("post",)
     open_to_routes = frozenset({"POST"})
 
-    @describe(
+    @_describe(
         summary="Register a node as the peer of your key",
-        tag=TAG,
         body=requests.LocalPeer,
         answer=wire.RegisteredPeer,
-        refusal=wire.Refusal,
         errors=(403, 422, 429),
         status=201,
         operation_id="register_local_peer",
@@ -228,12 +221,10 @@ class WorkflowTasksView(YeomanView):
     http_method_names = ("post",)
     open_to_routes = frozenset({"POST"})
 
-    @describe(
+    @_describe(
         summary="Send a task as a workflow step",
-        tag=TAG,
         body=requests.WorkflowTask,
         answer=wire.WorkflowTaskStatus,
-        refusal=wire.Refusal,
         headers=(REPEATABLE,),
         errors=(403, 404, 409, 422, 429),
         operation_id="send_workflow_task",
@@ -245,20 +236,15 @@ class WorkflowTasksView(YeomanView):
         return Response(wire.WorkflowTaskStatus(taskId=record["task_id"], **record))
 
 
-TASKS_TAG = "YEOMAN tasks"
-
-
 class SubmittedTasksView(YeomanView):
     http_method_names = ("get", "head", "post")
     open_to_routes = frozenset({"GET", "POST"})
     created = HTTPStatus.OK
 
-    @describe(
+    @_describe_task(
         summary="List the tasks you sent in this dialect, newest first",
-        tag=TASKS_TAG,
         query=requests.Slice,
         answer=wire.TaskStatuses,
-        refusal=wire.Refusal,
         errors=(422,),
         operation_id="list_submitted_tasks",
     )
@@ -269,12 +255,10 @@ class SubmittedTasksView(YeomanView):
         limit = len(items) if is_cut else query.limit
         return Response(wire.TaskStatuses(items=items, total=total, limit=limit, offset=query.offset))
 
-    @describe(
+    @_describe_task(
         summary="Submit a task to the default agent",
-        tag=TASKS_TAG,
         body=requests.TaskSubmit,
         answer=wire.TaskStatus,
-        refusal=wire.Refusal,
         headers=(REPEATABLE,),
         errors=(403, 404, 409, 422, 429),
         operation_id="submit_task",
@@ -288,24 +272,20 @@ class SubmittedTasksView(YeomanView):
 class VersionedTasksView(SubmittedTasksView):
     created = HTTPStatus.CREATED
 
-    @describe(
+    @_describe_task(
         summary="List the tasks you sent in this dialect, newest first",
-        tag=TASKS_TAG,
         query=requests.Slice,
         answer=wire.TaskStatuses,
-        refusal=wire.Refusal,
         errors=(422,),
         operation_id="list_submitted_tasks_v1",
     )
     def get(self, request: Request) -> Response:
         return super().get(request)
 
-    @describe(
+    @_describe_task(
         summary="Submit a task to the default agent",
-        tag=TASKS_TAG,
         body=requests.TaskSubmit,
         answer=wire.TaskStatus,
-        refusal=wire.Refusal,
         headers=(REPEATABLE,),
         errors=(403, 404, 409, 422, 429),
         status=201,
@@ -319,22 +299,18 @@ class SubmittedTaskView(YeomanView):
     http_method_names = ("get", "head", "delete")
     open_to_routes = frozenset({"GET"})
 
-    @describe(
+    @_describe_task(
         summary="Read a task, sent through any protocol",
-        tag=TASKS_TAG,
         answer=wire.TaskStatus,
-        refusal=wire.Refusal,
         errors=(404,),
         operation_id="read_submitted_task",
     )
     def get(self, request: Request, task_id: str) -> Response:
         return Response(tasks.record(self.caller, task_id))
 
-    @describe(
+    @_describe_task(
         summary="Cancel a task you sent",
-        tag=TASKS_TAG,
         answer=wire.SubmittedTaskCancelled,
-        refusal=wire.Refusal,
         errors=(403, 404, 409),
         operation_id="cancel_submitted_task",
     )
