@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from agentcards import official_card, profiles
 from agentcards.models import AgentProfile
 from mailbox.database import paging
-from mailbox.dialects.a2a import push_operations, requests
-from mailbox.dialects.a2a.calls import Version, version_of
+from mailbox.dialects.a2a import requests
+from mailbox.dialects.a2a.calls import Version, target_of, version_of
 from mailbox.dialects.a2a.errors import InvalidEnvelopeError, VersionNotSupportedError, rest_error, rpc_error
 from mailbox.dialects.a2a.operations import OPERATIONS
 from mailbox.dialects.a2a.requests import generation
@@ -112,7 +112,7 @@ READ_BY_THE_SDK = json_text.MAX_DEPTH - 40
 
 
 def _target(given: requests.PushConfigFields) -> Any:
-    return push_operations._target(SimpleNamespace(version=Version.V1_0), given)  # type: ignore[arg-type]
+    return target_of(SimpleNamespace(version=Version.V1_0), given)  # type: ignore[arg-type]
 
 
 def _listed(wanted: TaskFilter, cursor: str | None) -> None:

@@ -1,17 +1,27 @@
-"""One call of the official protocol: who calls which agent, in which version, with which extensions."""
+"""One call of the official protocol: who calls which agent, in which version, with which extensions.
+
+A call may name a receiver of its task's events. Source: A2A 1.0.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 
 from agentcards.official_agents import OfficialAgent
 from mailbox.access.callers import Caller
-from mailbox.dialects.a2a.errors import ExtensionSupportRequiredError, VersionNotSupportedError
+from mailbox.dialects.a2a.errors import (
+    ExtensionSupportRequiredError,
+    PushNotificationNotSupportedError,
+    VersionNotSupportedError,
+)
+from mailbox.dialects.a2a.requests import PushConfigFields, SendMessageRequest
 from mailbox.models import Agent
 from mailbox.words.a2a.v1_0 import GENERATION
-from mailbox.words.errors import WrongPartyError
+from mailbox.words.errors import InvalidRequestError, WrongPartyError
+from mailbox.words.push import PushProtocol, PushTarget
 
 OWN_EXTENSIONS = (GENERATION,)  # extensions that every agent of the hub has
 
@@ -85,3 +95,63 @@ def activated(named: Iterable[str], official: OfficialAgent) -> list[str]:
         )
     known = {*OWN_EXTENSIONS, *official.extensions}
     return [uri for uri in wanted if uri in known]
+
+
+_PATHS: Mapping[str, str] = {
+    "config_id": "id",
+    "auth_scheme": "authentication.scheme",
+    "auth_credentials": "authentication.credentials",
+    "cursor": "pageToken",
+}
+_INLINE = "push."  # begins the paths of the receiver that came with a message
+
+
+def require_push(call: Call) -> None:
+    """Raise `PushNotificationNotSupportedError` if the agent's card denies them."""
+    if not call.official.profile.push_notifications:
+        raise PushNotificationNotSupportedError
+
+
+def inline_target(call: Call, body: SendMessageRequest) -> PushTarget | None:
+    """Return the receiver that comes with a message; None without one."""
+    config = body.configuration.task_push_notification_config
+    if config is None:
+        return None
+    require_push(call)
+    return target_of(call, config)
+
+
+@contextmanager
+def inline_paths() -> Iterator[None]:
+    """Let the problems of a receiver that comes with a message have the paths of its request."""
+    with receiver_paths("configuration.taskPushNotificationConfig."):
+        yield
+
+
+@contextmanager
+def receiver_paths(beginning: str) -> Iterator[None]:
+    try:
+        yield
+    except InvalidRequestError as error:
+        raise InvalidRequestError(
+            {_path(path, beginning): problem for path, problem in error.fields.items()}
+        ) from error
+
+
+def _path(path: str, beginning: str) -> str:
+    if beginning and not path.startswith(_INLINE):
+        return path
+    name = path.removeprefix(_INLINE)
+    return beginning + _PATHS.get(name, name)
+
+
+def target_of(call: Call, config: PushConfigFields) -> PushTarget:
+    authentication = config.authentication
+    return PushTarget(
+        url=config.url,
+        config_id=config.id or None,
+        token=config.token or None,
+        auth_scheme=authentication.scheme if authentication else None,
+        auth_credentials=(authentication.credentials or None) if authentication else None,
+        protocol=PushProtocol(call.version),
+    )

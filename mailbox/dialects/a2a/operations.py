@@ -1,6 +1,7 @@
 """The operations of the official protocol that answer at once: one task, the list, a cancel, the extended card.
 
-`OPERATIONS` has all operations by their names in 1.0.
+The receivers of a task's events are created, read, listed and deleted. Their tokens and credentials are written and
+never read: only the answer to the request that gives them has them. `OPERATIONS` has all operations by their names.
 """
 
 from __future__ import annotations
@@ -8,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
-from mailbox.dialects.a2a import push_operations, requests, sending
-from mailbox.dialects.a2a.calls import Call, Version
+from mailbox.dialects.a2a import requests, sending
+from mailbox.dialects.a2a.calls import Call, Version, receiver_paths, require_push, target_of
 from mailbox.dialects.a2a.errors import TaskNotCancelableError, UnsupportedOperationError
-from mailbox.dialects.a2a.requests import generation
 from mailbox.dialects.a2a.sending import Frame
 from mailbox.inspection import official_tasks, task_events
 from mailbox.inspection.official_tasks import TaskFilter
-from mailbox.life import expiry
+from mailbox.life import expiry, push_config_lists
+from mailbox.life.push_configs import delete_config as delete
+from mailbox.life.push_configs import set_config
 from mailbox.life.sending import cancel
-from mailbox.models import Task
+from mailbox.models import PushConfig, Task
 from mailbox.words.a2a import v1_0
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.errors import AlreadyResolvedError, InvalidRequestError, UnauthenticatedError
@@ -48,7 +51,7 @@ def get_task(call: Call, body: requests.GetTaskRequest) -> Json | Iterator[Json 
     With the extension for generations, wait for a generation that is greater than the one in the request, at most
     `LONGEST_WAIT`. Until then the iterator yields None as a sign of life.
     """
-    known = generation(body.current_generation, "currentGeneration") if call.numbers_events else None
+    known = requests.generation(body.current_generation, "currentGeneration") if call.numbers_events else None
     task = _task(call, body.id)
     return _shown(call, task, body.history_length) if known is None else _newer(call, task, known, body.history_length)
 
@@ -127,6 +130,56 @@ def _shown(call: Call, task: Task, history_length: int | None) -> Json:
     return v1_0.task(task_events.view_of(task), history_length=history_length, numbered=call.numbers_events)
 
 
+def create_config(call: Call, body: requests.CreatePushConfigRequest) -> Json:
+    """Add a receiver, or replace the one of this id; return it with what the request gave."""
+    with receiver_paths(""):
+        config = set_config(call.caller, _task_id(call, body.task_id), target_of(call, body), recipient=call.agent)
+    shown = _shown_config(config, body.task_id)
+    if body.token:
+        shown["token"] = body.token
+    if body.authentication and body.authentication.credentials:
+        shown["authentication"]["credentials"] = body.authentication.credentials
+    return shown
+
+
+def get_config(call: Call, body: requests.GetPushConfigRequest) -> Json:
+    """Return a receiver. Raises `UnknownTaskError` for an unknown one."""
+    task_id = _task_id(call, body.task_id)
+    return _shown_config(push_config_lists.get(call.caller, task_id, body.id, recipient=call.agent), body.task_id)
+
+
+def list_configs(call: Call, body: requests.ListPushConfigsRequest) -> Json:
+    """Return a page of a task's receivers, oldest first."""
+    with receiver_paths(""):
+        page = push_config_lists.page(
+            call.caller,
+            _task_id(call, body.task_id),
+            recipient=call.agent,
+            limit=body.page_size,
+            cursor=body.page_token or None,
+        )
+    return {
+        "configs": [_shown_config(config, body.task_id) for config in page.items],
+        "nextPageToken": page.next_cursor or "",
+    }
+
+
+def delete_config(call: Call, body: requests.DeletePushConfigRequest) -> None:
+    """Delete a receiver. One that is not there is deleted already."""
+    delete(call.caller, _task_id(call, body.task_id), body.id, recipient=call.agent)
+
+
+def _task_id(call: Call, task_id: str) -> UUID:
+    return official_tasks.find(call.sender, call.agent, task_id).uuid
+
+
+def _shown_config(config: PushConfig, task_id: str) -> Json:
+    shown: Json = {"id": config.config_id, "taskId": task_id, "url": config.url}
+    if config.auth_scheme:
+        shown["authentication"] = {"scheme": config.auth_scheme}
+    return shown
+
+
 OPERATIONS: Mapping[str, Operation[Any]] = {
     "SendMessage": Operation(requests.SendMessageRequest, run=sending.outcome),
     "SendStreamingMessage": Operation(requests.SendMessageRequest, stream=sending.send_and_follow, needs="streaming"),
@@ -134,16 +187,10 @@ OPERATIONS: Mapping[str, Operation[Any]] = {
     "ListTasks": Operation(requests.ListTasksRequest, run=list_tasks),
     "CancelTask": Operation(requests.CancelTaskRequest, run=cancel_task),
     "SubscribeToTask": Operation(requests.SubscribeToTaskRequest, stream=sending.subscribe, needs="streaming"),
-    "CreateTaskPushNotificationConfig": Operation(
-        requests.CreatePushConfigRequest, run=push_operations.create, needs="push"
-    ),
-    "GetTaskPushNotificationConfig": Operation(requests.GetPushConfigRequest, run=push_operations.get, needs="push"),
-    "ListTaskPushNotificationConfigs": Operation(
-        requests.ListPushConfigsRequest, run=push_operations.listing, needs="push"
-    ),
-    "DeleteTaskPushNotificationConfig": Operation(
-        requests.DeletePushConfigRequest, run=push_operations.delete, needs="push"
-    ),
+    "CreateTaskPushNotificationConfig": Operation(requests.CreatePushConfigRequest, run=create_config, needs="push"),
+    "GetTaskPushNotificationConfig": Operation(requests.GetPushConfigRequest, run=get_config, needs="push"),
+    "ListTaskPushNotificationConfigs": Operation(requests.ListPushConfigsRequest, run=list_configs, needs="push"),
+    "DeleteTaskPushNotificationConfig": Operation(requests.DeletePushConfigRequest, run=delete_config, needs="push"),
     "GetExtendedAgentCard": Operation(requests.GetExtendedAgentCardRequest, run=extended_card, needs="extended card"),
 }
 
@@ -155,4 +202,4 @@ def require(call: Call, operation: Operation[Any]) -> None:
     if operation.needs == "extended card" and not call.official.profile.extended_card:
         raise UnsupportedOperationError("This agent has no extended card.")
     if operation.needs == "push":
-        push_operations.require(call)
+        require_push(call)

@@ -18,14 +18,13 @@ from django.utils.crypto import salted_hmac
 from mailbox.access.limits import waits
 from mailbox.access.limits.waits import Vigil
 from mailbox.database.bell import topics
-from mailbox.dialects.a2a.calls import Call, Version
+from mailbox.dialects.a2a.calls import Call, Version, inline_paths, inline_target
 from mailbox.dialects.a2a.errors import (
     ContentTypeNotSupportedError,
     GenerationMismatchError,
     NoFreeSeatError,
     UnsupportedOperationError,
 )
-from mailbox.dialects.a2a.push_operations import inline_paths, inline_target
 from mailbox.dialects.a2a.requests import SendMessageRequest, SubscribeToTaskRequest, generation
 from mailbox.dialects.base.bodies import encoded
 from mailbox.inspection import event_log, official_tasks, task_events, task_stops

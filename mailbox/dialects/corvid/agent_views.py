@@ -28,7 +28,7 @@ from mailbox.access import actions, capabilities
 from mailbox.access.agents import directory
 from mailbox.dialects.base.fields import Exact, Lax, Text
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.corvid import agent_wire, handler
+from mailbox.dialects.corvid import handler, wire
 from mailbox.dialects.corvid.views import CorvidView
 from mailbox.dialects.corvid.wire import CorvidError
 from mailbox.life import sending
@@ -146,7 +146,7 @@ def spelled(path: str, problem: str) -> str:
     return f"{name}: {problem.replace(path, name)}"
 
 
-class CorvidAgents(RootModel[list[agent_wire.CorvidAgent]]):
+class CorvidAgents(RootModel[list[wire.CorvidAgent]]):
     """A page of agents. The header ``Link: <...>; rel="next"`` names the next page."""
 
 
@@ -181,9 +181,7 @@ class AgentProfilesView(AgentRoute):
     def get(self, request: Request) -> Response:
         query = self.query(AgentsQuery)
         page = profiles.listing(limit=query.limit, cursor=query.cursor)
-        response = Response(
-            [agent_wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in page.items]
-        )
+        response = Response([wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in page.items])
         if page.next_cursor:
             further = urlencode({"limit": query.limit, "cursor": page.next_cursor})
             response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{further}>; rel="next"'
@@ -192,7 +190,7 @@ class AgentProfilesView(AgentRoute):
     @_describe(
         summary="Register an agent with a profile",
         body=RegisterAgentBody,
-        answer=agent_wire.NewAgent,
+        answer=wire.NewAgent,
         errors=(403, 409),
         operation_id="create_agent",
         status=HTTPStatus.CREATED,
@@ -200,13 +198,13 @@ class AgentProfilesView(AgentRoute):
     def post(self, request: Request) -> Response:
         body = self.body(RegisterAgentBody)
         made = profiles.register_agent(self.caller, body.address, pubkey=body.public_key, profile=body.profile())
-        return Response(agent_wire.registered(AgentProfile.of(made.agent), made), status=HTTPStatus.CREATED)
+        return Response(wire.registered(AgentProfile.of(made.agent), made), status=HTTPStatus.CREATED)
 
 
 class AgentView(AgentRoute):
     @_describe(
         summary="Read an agent with its profile",
-        answer=agent_wire.CorvidAgent,
+        answer=wire.CorvidAgent,
         errors=(403, 404),
         operation_id="get_agent_with_profile",
     )
@@ -216,7 +214,7 @@ class AgentView(AgentRoute):
     @_describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
         body=UpdateAgentBody,
-        answer=agent_wire.CorvidAgent,
+        answer=wire.CorvidAgent,
         errors=(403, 404),
         operation_id="update_agent",
     )
@@ -226,7 +224,7 @@ class AgentView(AgentRoute):
     @_describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
         body=UpdateAgentBody,
-        answer=agent_wire.CorvidAgent,
+        answer=wire.CorvidAgent,
         errors=(403, 404),
         operation_id="patch_agent",
     )
@@ -238,7 +236,7 @@ class AgentView(AgentRoute):
         return self._shown(profiles.update_profile(self.caller, directory.typed(self.caller, name), changes))
 
     def _shown(self, profile: AgentProfile) -> Response:
-        return Response(agent_wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
+        return Response(wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
 
 
 class AgentCardView(AgentRoute):
@@ -258,7 +256,7 @@ class InvokeView(AgentRoute):
     @_describe(
         summary="Send a task to this agent, or from it to another",
         body=InvokeAgentBody,
-        answer=agent_wire.Invoked,
+        answer=wire.Invoked,
         errors=(403, 404, 429),
         operation_id="invoke_agent",
         status=HTTPStatus.CREATED,
@@ -279,7 +277,7 @@ class InvokeView(AgentRoute):
             ),
         )
         handler.drop_beyond_cap(self.caller, sent)
-        answer = agent_wire.Invoked(messageId=sent.uuid, txid=None, sessionId=None)
+        answer = wire.Invoked(messageId=sent.uuid, txid=None, sessionId=None)
         return Response(answer, status=HTTPStatus.CREATED)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 from agentcards import profiles
 from agentcards.models import AgentProfile
 from mailbox.access.callers import Caller
-from mailbox.dialects.corvid import agent_wire
-from mailbox.dialects.corvid.agent_wire import CorvidAgent
+from mailbox.dialects.corvid import wire
+from mailbox.dialects.corvid.wire import CorvidAgent
 from mailbox.management.cli import arguments, output
 from mailbox.words import json_text
 
@@ -81,7 +81,7 @@ def _profile(options: Namespace) -> str:
     changes = _changes(options)
     caller = Caller.command_line()
     profile = profiles.update_profile(caller, agent, changes) if changes else AgentProfile.of(agent)
-    told = agent_wire.agent(profile, with_remote_url=True)
+    told = wire.agent(profile, with_remote_url=True)
     if options.json:
         return output.as_json(told)
     rows = [(name, _spelled(value)) for name, value in _said(told)]
