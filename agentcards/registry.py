@@ -9,7 +9,7 @@ from django.db import IntegrityError
 from django.db.models.sql import Query
 
 from agentcards.models import AgentCard
-from agentcards.models.card import AgentCardQuerySet
+from agentcards.models.profile import AgentCardQuerySet
 from agentcards.models.validation import LONGEST_NAME
 from mailbox.access import audit
 from mailbox.access.callers import Caller

@@ -19,7 +19,7 @@ import grimp
 
 from mailbox.dialects.a2a import errors as official_errors
 from mailbox.dialects.base import codes
-from mailbox.journal.entries import about_tasks, access, agents, hub, people, quotas, task_life
+from mailbox.journal.entries import about_tasks, access, agents, hub, task_life
 from mailbox.words.kinds import Kind, LifeEntry
 from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
 from tools.bench import page as measurements
@@ -51,9 +51,9 @@ SUBJECTS: Mapping[str, ModuleType] = {
     "About tasks": about_tasks,
     "About the hub": hub,
     "Access": access,
-    "People": people,
+    "People": access,
     "Agents": agents,
-    "Quotas": quotas,
+    "Quotas": agents,
 }
 JSON_TYPES: Mapping[type, str] = {
     str: "text",

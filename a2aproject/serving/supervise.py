@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
-    from a2aproject.serving.greeting import Greeting
+    from a2aproject.serving.first_run import Greeting
     from a2aproject.serving.supervisor import Service
 
 PATH = str(Path(__file__).resolve())
@@ -40,7 +40,7 @@ def become(services: Sequence[Service], *, grace: float, greeting: Greeting | No
 def main() -> None:
     """Run the supervisor that `become` described."""
     sys.path[0] = str(Path(PATH).parents[2])
-    from a2aproject.serving.greeting import Greeting
+    from a2aproject.serving.first_run import Greeting
     from a2aproject.serving.supervisor import Service, Supervisor
 
     plan = json.loads(os.environ.pop(VARIABLE))

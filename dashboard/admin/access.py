@@ -18,7 +18,7 @@ from mailbox.access.credentials import keys
 from mailbox.access.people import second_factor, staff
 from mailbox.access.requests import Request
 from mailbox.journal import entries
-from mailbox.journal.entries.people import PersonData
+from mailbox.journal.entries.access import PersonData
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.words import advice
 from mailbox.words.errors import MailboxError

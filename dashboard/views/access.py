@@ -6,7 +6,7 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView
 from dashboard.forms import choices
-from mailbox.access import actions, permissions
+from mailbox.access import permissions, requests
 from mailbox.access.callers import Role
 from mailbox.access.capabilities import ROLE_ACTIONS
 from mailbox.access.permissions import Validity
@@ -38,8 +38,8 @@ class AccessPage(DashboardView):
             "named": named,
             "state": validity,
             "states": list(Validity),
-            "may_manage": self.holds(actions.GRANT),
-            "needs": actions.GRANT,
+            "may_manage": self.holds(requests.GRANT),
+            "needs": requests.GRANT,
             "is_filtered": bool(named) or validity is not Validity.LIVE,
         }
         match tab:

@@ -19,7 +19,7 @@ from dashboard.forms import choices
 from dashboard.forms.repair import PlanOfCopiesForm
 from dashboard.views.plan import to_plan
 from dashboard.views.repairs import new_token
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.agents import directory
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
@@ -129,7 +129,7 @@ class FailureList(SavablePage):
 class FailurePage(DashboardView):
     """One group of failures with its newest tasks. A POST plans to send its tasks again."""
 
-    needs = actions.SEND
+    needs = requests.SEND
 
     def get(self, request: HttpRequest, fingerprint: str) -> HttpResponse:
         scale = range_named(request.GET.get("range"))

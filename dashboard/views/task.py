@@ -22,7 +22,7 @@ from dashboard.figures import thresholds
 from dashboard.wording import commands, conversation, payload, task_story
 from dashboard.wording.conversation import ArtifactList, Talk
 from dashboard.wording.journal import JournalLine, in_words
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, tasks
 from mailbox.inspection.search import queries
@@ -243,7 +243,7 @@ class TaskDetailPage(DashboardView):
 
 
 NOTHING_SAID, NOTHING_MADE = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
-VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
+VERBS = {"requeue": requests.REQUEUE, "force_error": requests.FORCE_ERROR, "send": requests.SEND}
 
 
 def _lazily(read: Callable[[], Read]) -> Read:

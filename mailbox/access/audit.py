@@ -17,13 +17,13 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from mailbox.access import actions, capabilities
+from mailbox.access import capabilities, requests
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.database.bell import ringing, topics
 from mailbox.journal import changed_tasks, entries
-from mailbox.journal.entries.quotas import RefusalsRepeatedData
+from mailbox.journal.entries.agents import RefusalsRepeatedData
 from mailbox.models import AuditEvent, Task
 from mailbox.words import json_text
 from mailbox.words.errors import MailboxError
@@ -92,7 +92,7 @@ def _action(entry: Entry[Any]) -> str:
     data = entry.data
     required = data.get("required_actions") or [data.get("action") or data.get("quota") or data.get("reason") or ""]
     action = str(required[0])
-    return next((verb for verb in actions.TARGETED if action.startswith(f"{verb}.")), action)
+    return next((verb for verb in requests.TARGETED if action.startswith(f"{verb}.")), action)
 
 
 MOST_CONFLICTS = 4

@@ -9,12 +9,12 @@ from enum import StrEnum
 
 from django.db.models import Exists, OuterRef
 
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.database.paging import Page, keyset, newest
 from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.models.agent import AgentQuerySet
 
-VERBS = (*actions.TARGETED, *actions.GRANTABLE)  # the columns of the matrix
+VERBS = (*requests.TARGETED, *requests.GRANTABLE)  # the columns of the matrix
 GRANTS_READ = 2_000  # of the agents of one page of the matrix
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Subquery
 
 from mailbox.access.callers import Caller
-from mailbox.access.visibility import visible_tasks
+from mailbox.access.capabilities import visible_tasks
 from mailbox.database.paging import Page, in_turn, keyset
 from mailbox.journal import compacted_tasks
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task

@@ -17,8 +17,8 @@ from django.utils import timezone
 from mailbox.access import audit
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
+from mailbox.access.capabilities import visible_leases, visible_tasks
 from mailbox.access.limits import waits
-from mailbox.access.visibility import visible_leases, visible_tasks
 from mailbox.journal import entries
 from mailbox.life.resolution import resolve
 from mailbox.models import Agent, Lease, Task

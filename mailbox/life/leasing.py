@@ -8,9 +8,9 @@ from uuid import UUID
 from mailbox.access import audit
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
+from mailbox.access.capabilities import visible_tasks
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import waits
-from mailbox.access.visibility import visible_tasks
 from mailbox.database.paging import AT_ONCE, BUDGET
 from mailbox.journal import entries
 from mailbox.life import expiry

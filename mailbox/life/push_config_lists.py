@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from mailbox.access import visibility
+from mailbox.access import capabilities
 from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.database.paging import Page
@@ -42,7 +42,7 @@ def of_task(task: Task) -> Sequence[PushConfig]:
 
 
 def _own(caller: Caller, task_id: UUID, recipient: Agent) -> Task:
-    task = visibility.own_a2a_tasks(caller, recipient).filter(uuid=task_id).first()
+    task = capabilities.own_a2a_tasks(caller, recipient).filter(uuid=task_id).first()
     if task is None:
         raise UnknownTaskError.of(task_id)
     return task

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from mailbox.access import audit, visibility
+from mailbox.access import audit, capabilities
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.journal import entries
@@ -100,7 +100,7 @@ def is_asked_again(task_id: UUID, sent_at: datetime, target: PushTarget | None) 
 
 
 def _own(caller: Caller, task_id: UUID, recipient: Agent) -> Task:
-    task = visibility.own_a2a_tasks(caller, recipient).locked().filter(uuid=task_id).first()
+    task = capabilities.own_a2a_tasks(caller, recipient).locked().filter(uuid=task_id).first()
     if task is None:
         raise UnknownTaskError.of(task_id)
     return task

@@ -195,3 +195,76 @@ class RollUpTurn(models.Model):
 def floor(moment: datetime) -> datetime:
     """Return the beginning of the minute of ``moment``."""
     return moment.replace(second=0, microsecond=0)
+
+
+class DepthQuerySet(models.QuerySet["Depth"]):
+    def of(self, agent: int | None) -> DepthQuerySet:
+        """Narrow to the rows of one agent, by primary key; None is the whole hub."""
+        return self.filter(agent=agent)
+
+
+class Depth(models.Model):
+    """The numbers of tasks at one minute, of one agent or of the whole hub. `mailbox.upkeep.rollups` counts them.
+
+    An agent that has nothing to do has no row. A minute without a row of the hub was not counted.
+    """
+
+    agent = models.ForeignKey(  # the recipient and holder; None: the whole hub
+        "mailbox.Agent", models.CASCADE, null=True, related_name="+", db_index=False
+    )
+    minute = models.DateTimeField()
+    queued = models.PositiveIntegerField()
+    leased = models.PositiveIntegerField()
+    stale = models.PositiveIntegerField()  # those of the leases that are stale
+
+    objects: ClassVar[DepthQuerySet] = managed_by(DepthQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "minute"], name="depth_once_per_agent_and_minute"),
+            models.UniqueConstraint(fields=["minute"], condition=Q(agent=None), name="depth_once_per_minute"),
+        ]
+        indexes = [models.Index(fields=["minute"], name="depth_minute")]  # depths.measure: old rows to delete
+
+    def __str__(self) -> str:
+        return f"{self.minute:%Y-%m-%d %H:%M}"
+
+
+SPANS = (10, 60)  # minutes of a slot: of the last hours, and of the last day
+
+
+class PairCountQuerySet(models.QuerySet["PairCount"]):
+    def since(self, span: int, slot: int) -> PairCountQuerySet:
+        return self.filter(span=span, slot__gte=slot)
+
+    def by_pair(self) -> models.QuerySet[PairCount, Any]:
+        """Return (sender, recipient, sent, results, errors) of each pair."""
+        found: Any = self.order_by().values("sender", "recipient")
+        summed = found.annotate(tasks=Sum("sent"), ends=Sum("results"), failed=Sum("errors"))
+        pairs: models.QuerySet[PairCount, Any] = summed.values_list("sender", "recipient", "tasks", "ends", "failed")
+        return pairs
+
+
+class PairCount(models.Model):
+    """The tasks from one sender to one recipient within a slot of time, and the results of such tasks.
+
+    `mailbox.upkeep.pair_counts` counts them. A slot is ``span`` minutes long, and ``slot`` is its number since 1970.
+    """
+
+    span = models.PositiveSmallIntegerField()  # one of SPANS
+    slot = models.IntegerField()
+    sender = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="+", db_index=False)
+    recipient = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="+", db_index=False)
+    sent = models.PositiveIntegerField(default=0)
+    results = models.PositiveIntegerField(default=0)
+    errors = models.PositiveIntegerField(default=0)  # part of the results
+
+    objects: ClassVar[PairCountQuerySet] = managed_by(PairCountQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["span", "slot", "sender", "recipient"], name="pair_count_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sender_id} to {self.recipient_id}"

@@ -14,7 +14,6 @@ from django.db.models.lookups import LessThanOrEqual
 
 from mailbox.database import descent
 from mailbox.models.agent import Agent
-from mailbox.models.ids import matching
 from mailbox.models.lease import Lease
 from mailbox.models.result import ERROR_READ, Result
 from mailbox.words.ids import IdPattern
@@ -22,6 +21,14 @@ from mailbox.words.times import epoch_ms
 
 if TYPE_CHECKING:
     from mailbox.models.task import Task
+
+
+def matching_id(field: str, pattern: IdPattern) -> Q:
+    """Return the condition that the id in ``field`` matches. It is a range, which the index of the field serves."""
+    if pattern.is_whole:
+        return Q(**{field: pattern.bounds[0]})
+    begins = Q(**{f"{field}__range": pattern.bounds})
+    return begins & Q(**{f"{field}__endswith": pattern.last}) if pattern.last else begins
 
 
 def _literally(*states: str) -> RawSQL:
@@ -104,7 +111,7 @@ class TaskQuerySet(models.QuerySet["Task"]):
 
     def matching(self, pattern: IdPattern) -> TaskQuerySet:
         """Narrow to the tasks whose ids match, by the index of ids."""
-        return self.filter(matching("uuid", pattern))
+        return self.filter(matching_id("uuid", pattern))
 
     def with_opening(self) -> TaskQuerySet:
         """Add ``opening``, the beginning of the intent text, and leave the payloads out."""

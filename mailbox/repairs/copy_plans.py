@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from uuid import UUID
 
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import OPERATORS
 from mailbox.life import operator_tasks
@@ -68,6 +68,6 @@ def _verdict(
     if opening.startswith(ERASED):
         return RepairPlanRow.Verdict.SKIPPED, "its payload was erased"
     if task.recipient in silent:
-        grant = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
+        grant = f"a2a grant give {task.recipient} {requests.RESPOND}.{OPERATORS}"
         return RepairPlanRow.Verdict.SKIPPED, f"{task.recipient} can't answer {OPERATORS}. Grant it: {grant}"[:500]
     return (RepairPlanRow.Verdict.READY if task.is_idempotent else RepairPlanRow.Verdict.CONSENT), ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from mailbox.access import actions, audit, capabilities
+from mailbox.access import audit, capabilities, requests
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
@@ -25,9 +25,9 @@ TYPED_ABOVE = 50  # a plan of more leases is confirmed by typing their number
 GOOD_FOR = timedelta(minutes=10)
 
 ACTION = {
-    RepairPlan.Verb.REQUEUE: actions.REQUEUE,
-    RepairPlan.Verb.FORCE_ERROR: actions.FORCE_ERROR,
-    RepairPlan.Verb.SEND_AGAIN: actions.SEND,
+    RepairPlan.Verb.REQUEUE: requests.REQUEUE,
+    RepairPlan.Verb.FORCE_ERROR: requests.FORCE_ERROR,
+    RepairPlan.Verb.SEND_AGAIN: requests.SEND,
 }
 
 

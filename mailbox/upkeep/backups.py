@@ -14,8 +14,7 @@ from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.database import vitals
 from mailbox.database.backups import archive, files, postgresql, sqlite
-from mailbox.database.backups.archive import Manifest, Writer
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.archive import BackupError, Manifest, Writer
 from mailbox.journal import entries
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.words import secret_box

@@ -13,8 +13,7 @@ from django.utils import timezone
 from mailbox.database import write_turns
 from mailbox.models import PairCount, Result, RollUp, RollUpTurn, Task
 from mailbox.models.failure import minute_of
-from mailbox.models.pair_count import SPANS
-from mailbox.models.rollup import SETTLES_AFTER
+from mailbox.models.rollup import SETTLES_AFTER, SPANS
 
 KEPT = timedelta(hours=26)  # the widest range of the map, and a slot
 BATCH = 2_000  # tasks, and as many results, that one transaction counts

@@ -16,8 +16,7 @@ from django.db.models import F, OuterRef, Subquery
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.database.backups import archive, files, postgresql, sqlite
-from mailbox.database.backups.archive import Manifest, Reader
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.archive import BackupError, Manifest, Reader
 from mailbox.journal import entries, seals
 from mailbox.models import AuditEvent, Task
 from mailbox.upkeep import backups, verification

@@ -14,9 +14,9 @@ from django.utils import timezone
 
 from agentcards.models import AgentCard
 from agentcards.registry import CardRegistry
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller, Role
-from mailbox.access.credentials import certificates
+from mailbox.access.credentials import keys as keys_module
 from mailbox.access.people import saved_views
 from mailbox.life import leasing, operator_tasks, push_configs, results, updates
 from mailbox.models import AuditEvent, CapabilityGrant, Failure, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
@@ -63,7 +63,7 @@ class World:
         self.bob = factories.agent("bob", "a2a.respond.*")
         self.olga = factories.person("olga", Role.OPERATOR)
         factories.profile(self.bob, default_project="books")
-        openness.open_to_anyone(Caller.command_line(), factories.row_of(factories.agent("open")))
+        grants.open_to_anyone(Caller.command_line(), factories.row_of(factories.agent("open")))
         self.delivered = self.resolved()
         results.drain_results(self.alice)
         self.pending = self.resolved()
@@ -154,7 +154,7 @@ def callers_of_the_api(world: World) -> Iterator[Principal]:
     callers = {name: factories.agent(name, *actions) for name, actions in agents.items()}
     callers |= {"sender": world.alice, "recipient": world.bob}
     bound, unknown = certificate(), certificate()
-    certificates.bind(Caller.command_line(), factories.row_of(world.alice), pem(bound))
+    keys_module.bind_certificate(Caller.command_line(), factories.row_of(world.alice), pem(bound))
     callers["hub"] = factories.caller_of(factories.AgentFactory.create(display="janitor@hub"))
     callers |= {role.value: factories.person(f"key-{role}", role) for role in Role}
     key_of_alice = factories.key_of(world.alice)  # the only one beside her certificate, because an agent has two

@@ -17,7 +17,7 @@ from django.utils import timezone
 from mailbox.access import audit
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import last_used
-from mailbox.database import instances
+from mailbox.database import managers
 from mailbox.journal import entries
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
 from mailbox.words import certificates, tokens
@@ -164,7 +164,7 @@ def grant_of(row: tuple[Any, ...]) -> CapabilityGrant:
     pk, grant_id, *others = row
     if isinstance(grant_id, str):  # SQLite keeps it as hex digits
         grant_id = UUID(grant_id)
-    return instances.of_row(CapabilityGrant, _COLUMNS_OF_GRANT, (pk, grant_id, *others))
+    return managers.instance_of(CapabilityGrant, _COLUMNS_OF_GRANT, (pk, grant_id, *others))
 
 
 @dataclass(slots=True)

@@ -1,6 +1,8 @@
 """The file of a backup: a ZIP archive of the database, the hub's secret and a manifest.
 
 The manifest is the last member, and lists the size and SHA-256 of each other member.
+
+The error of backups.
 """
 
 from __future__ import annotations
@@ -17,7 +19,14 @@ from typing import Any, BinaryIO
 import orjson
 
 from mailbox.database.backups import files
-from mailbox.database.backups.errors import BackupError
+from mailbox.words.errors import MailboxError
+
+
+class BackupError(MailboxError):
+    """The backup cannot be made or restored."""
+
+    code = "backup_refused"
+
 
 FORMAT = 1
 MANIFEST, SECRET, SEAL_KEY = "manifest.json", "secret_key", "seal_key"

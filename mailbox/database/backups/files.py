@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.archive import BackupError
 
 PRIVATE = 0o600
 

@@ -28,7 +28,7 @@ from mailbox.dialects.a2a.fields import (
     WebAddress,
     work_timeout,
 )
-from mailbox.words.a2a.opening import Opening
+from mailbox.words.a2a.fold import Opening
 from mailbox.words.a2a.parts import blocks_of, text_of_parts
 from mailbox.words.conversation import Words
 from mailbox.words.envelopes import A2A, AgentRef, TaskEnvelope

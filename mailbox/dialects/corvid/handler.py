@@ -10,7 +10,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError
 
-from agentcards import default_recipient
+from agentcards import profiles
 from agentcards.models.remote import MAX_A2A_DEPTH
 from mailbox.access.callers import Caller
 from mailbox.access.limits import rate_windows
@@ -54,7 +54,7 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
     count(caller)
     if wanted.depth > MAX_A2A_DEPTH:
         raise DepthExceededError
-    recipient = default_recipient.recipient_for(wanted.skill, skill_first=settings.A2A_TASKS_SEND_ROUTE_BY_SKILL)
+    recipient = profiles.recipient_for(wanted.skill, skill_first=settings.A2A_TASKS_SEND_ROUTE_BY_SKILL)
     if recipient is None:
         raise NotFoundError("Agent with default project")
     sent = sending.send_task(

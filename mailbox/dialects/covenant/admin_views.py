@@ -11,14 +11,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from typing_extensions import TypedDict
 
-from mailbox.access.agents import directory, grants, openness, peers, registration
+from mailbox.access.agents import directory, grants, peers, registration
 from mailbox.dialects.base.fields import AgentId, moment
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import admin_answers, admin_requests, admin_wire, requests, wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Peer
-from mailbox.words.key_proofs import KeyProof
+from mailbox.words.ed25519 import KeyProof
 from mailbox.words.times import epoch_ms
 
 
@@ -122,7 +122,7 @@ class OneAgentView(MailboxView):
     def get(self, request: Request, name: str) -> Response:
         self.query(requests.NoQuery)
         agent = directory.typed(self.caller, name)
-        return Response(admin_wire.agent_entry(agent, is_open=openness.is_open(agent)))
+        return Response(admin_wire.agent_entry(agent, is_open=grants.is_open(agent)))
 
 
 class PauseView(MailboxView):

@@ -16,7 +16,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import wire
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.models import Agent, SigningKey
-from mailbox.words.key_proofs import KeyProof
+from mailbox.words.ed25519 import KeyProof
 from mailbox.words.times import epoch_ms
 
 

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 
 from agentcards import card_document as cards
-from agentcards import default_recipient
+from agentcards import profiles
 from agentcards.profiles import every_profile
 from agentcards.registry import CardRegistry
 
@@ -33,7 +33,7 @@ def capabilities(*, to_anyone: bool) -> list[PeerCapability]:
 
 def document(*, to_anyone: bool) -> Discovery:
     """Return the discovery document. A task that is addressed to its id reaches the default agent."""
-    default = default_recipient.recipient_for()
+    default = profiles.recipient_for()
     return {
         "id": default.display if default else urlsplit(settings.PUBLIC_URL).hostname or "",
         "name": settings.A2A_HUB_NAME,

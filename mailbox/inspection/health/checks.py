@@ -21,7 +21,7 @@ from mailbox.database import waiting
 from mailbox.database.bell import hearing, waiters
 from mailbox.database.bell.watch import EVERY_DEAF
 from mailbox.models import Alert, ApiKey
-from mailbox.models.api_key import WARNED_BEFORE
+from mailbox.models.credentials import WARNED_BEFORE
 from mailbox.words import times
 
 

@@ -11,7 +11,7 @@ from mailbox.database import compiled
 from mailbox.database.compiled import Given
 from mailbox.database.counted import Counted, together
 from mailbox.inspection.health.checks import HealthCheck, HealthStatus
-from mailbox.inspection.statistics import troubles
+from mailbox.inspection.statistics import standing
 from mailbox.words import times
 
 COUNTED_TO = 1_000
@@ -20,7 +20,7 @@ NAMED = 3
 
 def queues(now: datetime) -> HealthCheck:
     """Report the agents with a task that is queued for too long."""
-    late = troubles.late_names(now, most=COUNTED_TO)
+    late = standing.late_names(now, most=COUNTED_TO)
     limit = times.write(settings.A2A_ATTENTION_QUEUED)
     if not late:
         return HealthCheck(name="Agents' queues", word=HealthStatus.OK, saw=f"no task queued for over {limit}")
@@ -31,7 +31,7 @@ def queues(now: datetime) -> HealthCheck:
 
 def errors(now: datetime) -> HealthCheck:
     """Report the agents, or the hub, with many errors among their results."""
-    found = troubles.error_shares(now)
+    found = standing.error_shares(now)
     if not found:
         return HealthCheck(name="Errors", word=HealthStatus.OK, saw="no error spike")
     saw = _named([f"{share.agent or 'whole hub'} {share.percent} %" for share in found])
@@ -40,7 +40,7 @@ def errors(now: datetime) -> HealthCheck:
 
 def callbacks(now: datetime) -> HealthCheck:
     """Report the callbacks that keep failing and are not given up."""
-    (counts,) = _failing(COUNTED_TO).rows(before=troubles.failing_before(now))
+    (counts,) = _failing(COUNTED_TO).rows(before=standing.failing_before(now))
     failing = sum(counts)
     if not failing:
         return HealthCheck(name="Callback retries", word=HealthStatus.OK, saw="no callback failing")
@@ -52,7 +52,7 @@ def callbacks(now: datetime) -> HealthCheck:
 
 @compiled.once
 def _failing(most: int) -> Query:
-    return together(*(Counted.up_to(most, part) for part in troubles.failing_callbacks(Given("before"))))
+    return together(*(Counted.up_to(most, part) for part in standing.failing_callbacks(Given("before"))))
 
 
 def _named(names: list[str]) -> str:

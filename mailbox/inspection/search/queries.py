@@ -23,8 +23,18 @@ from mailbox.inspection.search.keys import (
     SPOKEN_KEYS,
     TASK_KEYS,
 )
-from mailbox.inspection.search.terms import LONGEST, TEXT, Query, asks_words, chosen, parse, term, without
-from mailbox.inspection.search.values import Moment, Reading
+from mailbox.inspection.search.terms import (
+    LONGEST,
+    TEXT,
+    Moment,
+    Query,
+    Reading,
+    asks_words,
+    chosen,
+    parse,
+    term,
+    without,
+)
 from mailbox.models import (
     Agent,
     Artifact,

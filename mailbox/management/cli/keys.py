@@ -6,7 +6,7 @@ from argparse import FileType, Namespace
 from datetime import timedelta
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import certificates, key_rotation, keys
+from mailbox.access.credentials import key_rotation, keys
 from mailbox.access.credentials.keys import NewKey
 from mailbox.dialects.covenant import admin_wire
 from mailbox.management.cli import arguments, output
@@ -67,7 +67,7 @@ def _add(options: Namespace) -> str:
 
 def _bind(options: Namespace) -> str:
     with options.file as file:
-        row = certificates.bind(Caller.command_line(), arguments.agent(options.name), file.read())
+        row = keys.bind_certificate(Caller.command_line(), arguments.agent(options.name), file.read())
     if options.json:
         return output.as_json(admin_wire.certificate(row))
     return f"bound the certificate with the public key {row.digest}\nRevoke it with: keys revoke {row.public_id}"

@@ -6,7 +6,7 @@ import json
 from argparse import Namespace
 
 from agentcards import card_signing, official_agents, official_card
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import wire
 from mailbox.management.cli import arguments, output
@@ -33,7 +33,7 @@ def add_commands(verbs: arguments.Commands) -> None:
 
 def _open(options: Namespace) -> str:
     agent = arguments.agent(options.name)
-    openness.open_to_anyone(Caller.command_line(), agent, reason=options.reason)
+    grants.open_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
         return output.as_json({"kind": "a2a_agent_opened", "agent": wire.agent_id(agent)})
     return f"opened {agent}: callers without a key send to it at {official_card.base_url(agent.display)}"
@@ -41,7 +41,7 @@ def _open(options: Namespace) -> str:
 
 def _close(options: Namespace) -> str:
     agent = arguments.agent(options.name)
-    openness.close_to_anyone(Caller.command_line(), agent, reason=options.reason)
+    grants.close_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
         return output.as_json({"kind": "a2a_agent_closed", "agent": wire.agent_id(agent)})
     return f"closed {agent}: only callers with a key send to it"

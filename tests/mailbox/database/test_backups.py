@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from mailbox.database.backups import archive, files, sqlite
-from mailbox.database.backups.archive import Manifest, Writer
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.archive import BackupError, Manifest, Writer
 from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.one_database

@@ -9,8 +9,8 @@ import time_machine
 from django.utils import timezone
 
 from mailbox.background import jobs
-from mailbox.inspection.statistics import pairs as inspection
-from mailbox.inspection.statistics.pairs import Pair
+from mailbox.inspection.statistics import agents
+from mailbox.inspection.statistics.agents import Pair
 from mailbox.models import PairCount, RollUpTurn
 from mailbox.upkeep import pair_counts, rollups
 from mailbox.words.envelopes import ResultStatus
@@ -31,7 +31,7 @@ def failed(alice, bob):
 
 
 def read(span=10, ago=timedelta(hours=2)):
-    found = inspection.read(inspection.floor(timezone.now() - ago, span), span=span)
+    found = agents.read_pairs(agents.floor(timezone.now() - ago, span), span=span)
     assert not found.is_cut
     return {(pair.sender, pair.recipient): pair[2:] for pair in found.pairs}
 
@@ -105,11 +105,11 @@ def test_the_sweep_counts_and_a_roll_up_keeps_the_marks(alice, bob):
 
 
 def test_a_reading_that_leaves_out_rows_says_so(alice, bob, monkeypatch):
-    monkeypatch.setattr(inspection, "UNCOUNTED", 1)
+    monkeypatch.setattr(agents, "UNCOUNTED", 1)
     for _ in range(2):
         factories.sent_task(alice, bob)
 
-    found = inspection.read(timezone.now() - LATER, span=10)
+    found = agents.read_pairs(timezone.now() - LATER, span=10)
 
     assert found.is_cut
     assert [pair[2:] for pair in found.pairs] == [(1, 0, 0)]

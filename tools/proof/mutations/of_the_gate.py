@@ -18,9 +18,9 @@ BUGS = (
         name="grant-past-its-expiry",
         does="A grant admits requests after its expiry.",
         changes=(
-            Change("mailbox/models/grant.py", "            Q(expires_at=None) | Q(expires_at__gte=now),\n", ""),
+            Change("mailbox/models/agent.py", "            Q(expires_at=None) | Q(expires_at__gte=now),\n", ""),
             Change(
-                "mailbox/models/api_key.py",
+                "mailbox/models/credentials.py",
                 "  AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND (g.max_uses",
                 "  AND (g.max_uses",
             ),
@@ -68,7 +68,7 @@ BUGS = (
         does="A revoked API key still names its agent.",
         changes=(
             Change(
-                "mailbox/models/api_key.py",
+                "mailbox/models/credentials.py",
                 "k.public_id = %(public_id)s AND k.revoked_at IS NULL AND (k.expires_at",
                 "k.public_id = %(public_id)s AND (k.expires_at",
             ),

@@ -17,7 +17,7 @@ from django.utils import timezone
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.database import instances
+from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
 from mailbox.journal import changed_tasks, entries
@@ -161,6 +161,6 @@ def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection
 
 
 def _delivered(row: Sequence[Any]) -> Result:
-    result = instances.of_row(Result, plain.RESULT, row[:-3])
-    result.task = instances.of_row(Task, plain.DELIVERED, row[-3:])
+    result = managers.instance_of(Result, plain.RESULT, row[:-3])
+    result.task = managers.instance_of(Task, plain.DELIVERED, row[-3:])
     return result

@@ -16,7 +16,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.database import instances
+from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
 from mailbox.journal import changed_tasks, entries
@@ -144,7 +144,7 @@ def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) 
         "reads_result": reads_result,
     }
     related = {"sender": Agent.from_identity(*sender), "recipient": holder}
-    task = instances.of_row(Task, list(known), list(known.values()), **related)
+    task = managers.instance_of(Task, list(known), list(known.values()), **related)
     permit = plain.permitted(caller, Request.to_respond(task.sender, task.uuid, envelope.lease_id), timezone.now())
     if permit is None:
         return None
@@ -194,8 +194,8 @@ def _posted(answer: PlainResult, item: Mapping[str, Any], pk: int, now: datetime
 
 def _leased(holder: Agent, row: Sequence[Any]) -> Lease:
     sender = Agent.from_identity(*row[-3:])
-    task = instances.of_row(Task, plain.TASK, row[: len(plain.TASK)], sender=sender, recipient=holder)
-    return instances.of_row(Lease, plain.LEASE, row[len(plain.TASK) : -3], task=task, holder=holder)
+    task = managers.instance_of(Task, plain.TASK, row[: len(plain.TASK)], sender=sender, recipient=holder)
+    return managers.instance_of(Lease, plain.LEASE, row[len(plain.TASK) : -3], task=task, holder=holder)
 
 
 def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:

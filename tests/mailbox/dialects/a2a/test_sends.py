@@ -9,7 +9,7 @@ from mailbox.dialects.a2a.fields import ROLES
 from mailbox.dialects.a2a.requests import SendMessageRequest
 from mailbox.dialects.base.view import parse
 from mailbox.words import json_text
-from mailbox.words.a2a.opening import opening_of
+from mailbox.words.a2a.fold import opening_of
 from mailbox.words.a2a.parts import parts_of
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError

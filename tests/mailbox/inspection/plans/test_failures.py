@@ -8,7 +8,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection.statistics import failures, pairs
+from mailbox.inspection.statistics import agents, failures
 from mailbox.models import Agent
 from mailbox.upkeep import pair_counts as counting
 from tests.support.queries import assert_no_walk
@@ -32,7 +32,7 @@ def test_pairs_are_read_without_a_walk_through_a_large_table(at, is_counted):
         counting.count_pairs(at.now)
 
     with CaptureQueriesContext(connection) as made:
-        found = pairs.read(pairs.floor(at.now - timedelta(days=1), 60), span=60)
+        found = agents.read_pairs(agents.floor(at.now - timedelta(days=1), 60), span=60)
 
     assert len(found.pairs) >= 100
     assert_no_walk(made)

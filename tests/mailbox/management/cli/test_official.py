@@ -6,7 +6,7 @@ import pytest
 from django.core.management import CommandError
 
 from agentcards import card_signing
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.models import Agent
 from tests.support import factories, official
 
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.django_db
 
 def test_an_agent_is_opened_and_closed(a2a, cast):
     opened = a2a("agents", "open", "bob", "--reason", "a demo")
-    is_open = openness.is_open(Agent.objects.get(local="bob"))
+    is_open = grants.is_open(Agent.objects.get(local="bob"))
     closed = a2a("agents", "close", "bob")
 
     assert factories.journal("agent_opened")[0].fields["reason"] == "a demo"
     assert opened.startswith("opened bob@local: callers without a key send to it at http")
     assert opened.strip().endswith("/agents/bob@local/")
     assert closed.strip() == "closed bob@local: only callers with a key send to it"
-    assert (is_open, openness.is_open(Agent.objects.get(local="bob"))) == (True, False)
+    assert (is_open, grants.is_open(Agent.objects.get(local="bob"))) == (True, False)
 
 
 def test_the_json_of_both_names_the_agent(a2a_json, cast):
