@@ -21,7 +21,7 @@ from mailbox.database.counted import Counted, together
 from mailbox.database.paging import Page, after, in_turn, page
 from mailbox.journal import entries
 from mailbox.models import Agent
-from mailbox.words import json_text, shapes
+from mailbox.words import envelopes, json_text
 from mailbox.words.errors import MailboxError
 
 # Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
@@ -56,7 +56,7 @@ class CardRegistry:
         `CardTakenError`, `QuotaExceededError`, and `ValueError` for an empty job id or name, for malformed skills and
         for a card of more than `MOST_BYTES`. Locks the stock of the agent whose card is new.
         """
-        shapes.require(str, job_id=job_id, name=card.name)
+        envelopes.require(str, job_id=job_id, name=card.name)
         _check("job_id", job_id, "job_id must not be empty")
         _check("agent card name", card.name, "agent card name must not be empty")
         _check_content(card)
@@ -67,7 +67,7 @@ class CardRegistry:
 
         Raises `InvalidRequestError` for a job id that is not text.
         """
-        shapes.require(str, job_id=job_id)
+        envelopes.require(str, job_id=job_id)
         with audit.decision(self._caller) as journal:
             card = _rows(job_id=job_id).select_for_update(of=("self",)).first()
             self._require(journal, job_id, [card] if card else [])
@@ -78,7 +78,7 @@ class CardRegistry:
 
     def get(self, job_id: str) -> AgentCard | None:
         """Return the job's card, None if it has none; raise `InvalidRequestError` for a job id that is not text."""
-        shapes.require(str, job_id=job_id)
+        envelopes.require(str, job_id=job_id)
         return _rows(job_id=job_id).first()
 
     def get_job_id_for_agent(self, agent_name: str) -> str | None:
@@ -86,7 +86,7 @@ class CardRegistry:
 
         Raises `InvalidRequestError` for a name that is not text.
         """
-        shapes.require(str, agent_name=agent_name)
+        envelopes.require(str, agent_name=agent_name)
         return _rows(name=agent_name).values_list("job_id", flat=True).first()
 
     def query(self) -> list[AgentCard]:
@@ -98,7 +98,7 @@ class CardRegistry:
 
         Raises `InvalidRequestError` for a skill id that is not text.
         """
-        shapes.require(str, skill_id=skill_id)
+        envelopes.require(str, skill_id=skill_id)
         return [card for card in _rows().in_order().iterator() if card.offers(skill_id)]
 
     def look(

@@ -21,7 +21,7 @@ from mailbox.access.callers import Caller
 from mailbox.database import write_turns
 from mailbox.journal import entries
 from mailbox.models import Agent, PushConfig, PushDelivery, SecondFactor
-from mailbox.words import sealed_keys, secret_box
+from mailbox.words import secret_box
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import WrongPartyError
 from mailbox.words.redaction import has_credentials
@@ -99,7 +99,7 @@ def _renewed(sealed: str) -> str | None:
 
 def _renewed_key(sealed: str) -> str | None:
     """Return the sealed key of a second factor as `_renewed` does."""
-    new = sealed_keys.seal(sealed_keys.unseal(sealed))
+    new = secret_box.seal_key(secret_box.unseal_key(sealed))
     return None if new == sealed else new
 
 

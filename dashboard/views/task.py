@@ -27,7 +27,7 @@ from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, tasks
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
-from mailbox.life import push_config_lists
+from mailbox.life import push_configs
 from mailbox.models import Lease, Task
 from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.repairs.repair import DuplicateRisk
@@ -231,7 +231,7 @@ class TaskDetailPage(DashboardView):
 
     def _told(self, task: Task) -> dict[str, Any]:
         """Return the webhooks of a task and its newest callbacks and events."""
-        webhooks = push_config_lists.of_task(task) if task.dialect == A2A else []
+        webhooks = push_configs.configs_of_task(task) if task.dialect == A2A else []
         if not webhooks and not task.calls_back:
             return {"webhooks": webhooks, "deliveries": []}
         found = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")

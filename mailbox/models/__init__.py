@@ -4,7 +4,7 @@ from mailbox.models.agent import Agent, CapabilityGrant, Peer
 from mailbox.models.alert import Alert, LastPass
 from mailbox.models.artifact import Artifact
 from mailbox.models.audit import AuditEvent
-from mailbox.models.credentials import ApiKey, PublicRoute, SpentNonce
+from mailbox.models.credentials import ApiKey, PublicRoute, SigningKey, SpentNonce
 from mailbox.models.failure import Failure
 from mailbox.models.lease import Lease
 from mailbox.models.limits import PairStock, RateWindow, SenderStock
@@ -17,7 +17,6 @@ from mailbox.models.rollup import Depth, PairCount, RollUp, RollUpTurn
 from mailbox.models.saved_view import SavedView
 from mailbox.models.seal import Seal
 from mailbox.models.second_factor import RecoveryCodes, SecondFactor
-from mailbox.models.signing_key import SigningKey
 from mailbox.models.task import Task
 
 __all__ = [

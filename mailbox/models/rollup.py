@@ -248,7 +248,7 @@ class PairCountQuerySet(models.QuerySet["PairCount"]):
 class PairCount(models.Model):
     """The tasks from one sender to one recipient within a slot of time, and the results of such tasks.
 
-    `mailbox.upkeep.pair_counts` counts them. A slot is ``span`` minutes long, and ``slot`` is its number since 1970.
+    `mailbox.upkeep.rollups` counts them. A slot is ``span`` minutes long, and ``slot`` is its number since 1970.
     """
 
     span = models.PositiveSmallIntegerField()  # one of SPANS

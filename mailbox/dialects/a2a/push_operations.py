@@ -21,7 +21,7 @@ from mailbox.dialects.a2a.requests import (
     SendMessageRequest,
 )
 from mailbox.inspection import official_tasks
-from mailbox.life import push_config_lists
+from mailbox.life import push_configs
 from mailbox.life.push_configs import delete_config, set_config
 from mailbox.models import PushConfig
 from mailbox.words.errors import InvalidRequestError
@@ -59,13 +59,13 @@ def create(call: Call, body: CreatePushConfigRequest) -> Json:
 def get(call: Call, body: GetPushConfigRequest) -> Json:
     """Return a receiver. Raises `UnknownTaskError` for an unknown one."""
     task_id = _task_id(call, body.task_id)
-    return _shown(push_config_lists.get(call.caller, task_id, body.id, recipient=call.agent), body.task_id)
+    return _shown(push_configs.config_of(call.caller, task_id, body.id, recipient=call.agent), body.task_id)
 
 
 def listing(call: Call, body: ListPushConfigsRequest) -> Json:
     """Return a page of a task's receivers, oldest first."""
     with _paths(""):
-        page = push_config_lists.page(
+        page = push_configs.page_of_configs(
             call.caller,
             _task_id(call, body.task_id),
             recipient=call.agent,

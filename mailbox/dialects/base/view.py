@@ -26,8 +26,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import authentication, public_routes, signed_requests
-from mailbox.access.limits import rate_windows, rates
+from mailbox.access.credentials import authentication, public_routes
+from mailbox.access.limits import rates
 from mailbox.database import outages
 from mailbox.dialects.base import bodies, request_ids, signed
 from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
@@ -118,7 +118,7 @@ class DialectView(APIView):
             method = "GET" if request.method == "HEAD" else request.method
             if not self._is_open_to_routes(method):
                 raise MethodNotAllowedError(f"{method} is not answered here")
-            self.allowance = rate_windows.take(
+            self.allowance = rates.take_from_window(
                 f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
             )
         self.perform_authentication(request)
@@ -158,7 +158,7 @@ class DialectView(APIView):
         Until the caller is set, the nonce stays unspent: a request beyond the rate costs no transaction.
         """
         with rates.of_strangers(came["address"], signed.claimed_key(request)):
-            caller = signed_requests.authenticate(signed.verified(request), **came)
+            caller = authentication.authenticate_signature(signed.verified(request), **came)
         self.allowance = rates.take(caller)
         signed.check_body(request, bodies.bytes_of(request, self._stalled))
         self.caller = caller

@@ -13,7 +13,7 @@ from django.db import DatabaseError
 from agentcards import profiles
 from agentcards.models.remote import MAX_A2A_DEPTH
 from mailbox.access.callers import Caller
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 from mailbox.dialects.corvid import requests, wire
 from mailbox.inspection import answers, tasks
 from mailbox.life import expiry, results, sending
@@ -74,7 +74,7 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
 
 def count(caller: Caller) -> None:
     """Count a request of the caller's credential; raise `RateLimitedError` beyond the limit of a minute."""
-    rate_windows.take(
+    rates.take_from_window(
         f"tasks/send:{caller.counted_as}",
         limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
         window=timedelta(minutes=1),

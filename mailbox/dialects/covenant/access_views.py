@@ -10,7 +10,7 @@ from rest_framework.response import Response
 
 from mailbox.access import credential_lists
 from mailbox.access.agents import directory
-from mailbox.access.credentials import key_rotation, keys, public_routes
+from mailbox.access.credentials import keys, public_routes
 from mailbox.dialects.base.fields import moment
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import access_answers, access_wire, admin_answers, admin_requests, admin_wire, requests
@@ -28,7 +28,7 @@ class KeysView(MailboxView):
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
-        page = credential_lists.keys(self.caller, limit=query.limit, cursor=query.cursor)
+        page = credential_lists.key_list(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [access_wire.key(key) for key in page.items]
         return Response({"kind": "a2a_keys", "keys": rendered, "next_cursor": page.next_cursor})
 
@@ -60,7 +60,7 @@ class RotateKeyView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         overlap = timedelta(milliseconds=self.body(admin_requests.RotateKeyBody).overlap_ms)
-        return Response(admin_wire.rotated(key_rotation.rotate_key(self.caller, overlap=overlap)))
+        return Response(admin_wire.rotated(keys.rotate_key(self.caller, overlap=overlap)))
 
 
 class RevokeKeyView(MailboxView):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mailbox.access.agents.registration import Registration
 from mailbox.access.callers import Caller
-from mailbox.access.credentials.key_rotation import Rotation
-from mailbox.access.credentials.keys import NewKey
+from mailbox.access.credentials.keys import NewKey, Rotation
 from mailbox.dialects.covenant.wire import agent_id, json, ms
 from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.words.times import epoch_ms

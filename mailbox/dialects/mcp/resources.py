@@ -11,8 +11,8 @@ from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.mcp import sender_tools, uris, wire
 from mailbox.dialects.mcp.errors import InvalidParamsError, UnknownResourceError
 from mailbox.dialects.mcp.waiting import McpCall
-from mailbox.inspection import artifacts, lists, tasks
-from mailbox.inspection.artifacts import Produced
+from mailbox.inspection import answers, lists, tasks
+from mailbox.inspection.answers import Produced
 from mailbox.life import expiry
 from mailbox.models import Task
 from mailbox.words import content
@@ -74,8 +74,8 @@ def read(call: McpCall, uri: str) -> list[Json]:
 def _task(call: McpCall, task_id: UUID, uri: str) -> Json:
     task = expiry.current(call.caller, task_id)
     said, is_all = tasks.newest_messages(task, most=sender_tools.MESSAGES, characters=BUDGET)
-    produced = artifacts.produced(task)
-    details = artifacts.details(task, produced) if produced else {}
+    produced = answers.produced_artifacts(task)
+    details = answers.artifact_details(task, produced) if produced else {}
     whole = {
         **sender_tools.awaited_task(task, room=wire.WHOLE),
         "messages": [wire.message(one, room=wire.WHOLE) for one in said],
@@ -87,7 +87,7 @@ def _task(call: McpCall, task_id: UUID, uri: str) -> Json:
 
 def _artifact(call: McpCall, task_id: UUID, name: str, uri: str) -> list[Json]:
     task = expiry.current(call.caller, task_id)
-    named = next((one for one in artifacts.produced(task) if one.artifact_id == name), None)
+    named = next((one for one in answers.produced_artifacts(task) if one.artifact_id == name), None)
     if named is None:
         raise UnknownTaskError.of(task_id)
     if named.size > BUDGET:
@@ -99,7 +99,7 @@ def _artifact(call: McpCall, task_id: UUID, name: str, uri: str) -> list[Json]:
 
 
 def _parts(task: Task, named: Produced) -> Iterator[Json]:
-    for block in content.joined(artifacts.blocks_of(task, named)):
+    for block in content.joined(answers.blocks_of(task, named)):
         yield _part(block)
 
 

@@ -15,8 +15,7 @@ import orjson
 from mailbox.access.callers import Caller
 from mailbox.dialects.base import actors
 from mailbox.dialects.mcp import uris
-from mailbox.inspection.answers import Beside
-from mailbox.inspection.artifacts import Produced
+from mailbox.inspection.answers import Beside, Produced
 from mailbox.journal import compacted_tasks
 from mailbox.models import AuditEvent, Lease, Message, Result, Task
 from mailbox.words import json_text, times

@@ -13,7 +13,7 @@ from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel
 from rest_framework.request import Request
 
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 from mailbox.dialects.base import statuses, view
 from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.view import DialectView
@@ -93,7 +93,7 @@ class YeomanView(DialectView):
     def count(self) -> None:
         """Count one more message or task of this credential; raise `RateLimitedError`."""
         limit = settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN
-        rate_windows.take(f"yeoman:{self.caller.counted_as}", limit=limit, window=timedelta(minutes=1))
+        rates.take_from_window(f"yeoman:{self.caller.counted_as}", limit=limit, window=timedelta(minutes=1))
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         match error:

@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from mailbox.access.agents import peers
 from mailbox.access.callers import Caller
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 from mailbox.life import callbacks, results
 from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import Peer, PushAttempt, PushDelivery, RateWindow
@@ -106,9 +106,9 @@ def test_a_peer_that_was_silent_for_long_is_deleted(alice):
 
 def test_rate_windows_without_a_request_in_a_week_are_deleted(alice):
     for key in ("old", "busy", "new"):
-        rate_windows.take(f"test: {key}", limit=5, window=timedelta(hours=1))
+        rates.take_from_window(f"test: {key}", limit=5, window=timedelta(hours=1))
     eight_days = timezone.now() - timedelta(days=8)
-    moment = (eight_days - rate_windows.EPOCH) // rate_windows.MICROSECOND
+    moment = (eight_days - rates.EPOCH) // rates.MICROSECOND
     RateWindow.objects.exclude(key="test: new").update(started_at=eight_days)
     RateWindow.objects.filter(key="test: old").update(counted=f"[[{moment},1]]")
 

@@ -150,7 +150,7 @@ BUGS = (
                 "        if not self.is_spent and not SpentNonce.objects.spend(",
                 "        if not SpentNonce.objects.spend(self.pubkey, self.value, self.expires_at) and not (",
             ),
-            Change("mailbox/access/credentials/signed_requests.py", "    if is_spent:\n", "    if is_spent is None:\n"),
+            Change("mailbox/access/credentials/authentication.py", "    if is_spent:\n", "    if is_spent is None:\n"),
         ),
         fails="tests/mailbox/dialects/test_signed_requests.py::test_a_signed_send_takes_effect_once",
     ),
@@ -165,7 +165,7 @@ BUGS = (
         does="A verification takes a blanked row as erased, although no journal row records the erasure.",
         changes=(
             Change(
-                "mailbox/words/seal_check.py",
+                "mailbox/words/sealed.py",
                 "        if number not in backed.get(by, ()):\n",
                 "        if by not in backed:\n",
             ),

@@ -18,7 +18,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import managers
-from mailbox.database.bell import ringing, topics
+from mailbox.database.bell import ringing
 from mailbox.database.paging import BUDGET
 from mailbox.journal import changed_tasks, entries
 from mailbox.life.fast_path import plain, statements
@@ -66,7 +66,7 @@ def send_first(
     rows = _stored(caller, sender, items, now) if len(tasks) > 1 else ()
     keys = dict(rows)
     sent = {place: _sent(task, keys[task.uuid]) for place, task in enumerate(tasks) if task.uuid in keys}
-    ringing.ring([topics.agent(task.recipient_id) for task in sent.values()])
+    ringing.ring([ringing.agent(task.recipient_id) for task in sent.values()])
     changed_tasks.note(task.uuid for task in sent.values())
     return len(tasks), sent
 

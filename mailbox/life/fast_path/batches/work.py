@@ -17,7 +17,7 @@ from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import managers
-from mailbox.database.bell import ringing, topics
+from mailbox.database.bell import ringing
 from mailbox.database.paging import BUDGET
 from mailbox.journal import changed_tasks, entries
 from mailbox.life.fast_path import plain, statements
@@ -200,9 +200,9 @@ def _leased(holder: Agent, row: Sequence[Any]) -> Lease:
 
 def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:
     """Remember the bytes of the results, and ring the bell for what came."""
-    rung = [topics.task(lease.task.uuid) for lease in leases]
+    rung = [ringing.task(lease.task.uuid) for lease in leases]
     for result in posted:
         quotas.grow_by_result(result.sender_id, result.size)
-        rung += [topics.sender(result.sender_id), topics.task(result.task.uuid)]
+        rung += [ringing.sender(result.sender_id), ringing.task(result.task.uuid)]
     ringing.ring(rung)
-    changed_tasks.note(topics.tasks_among(rung))
+    changed_tasks.note(ringing.tasks_among(rung))

@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from django.db import connection
 
-from mailbox.database.bell import hearing, postgresql, ringing, topics, waiters, watch
+from mailbox.database.bell import postgresql, ringing, waiters, watch
 from mailbox.database.bell.postgresql import Listener, Ringer
 from tests.support.pauses import until
 
@@ -54,13 +54,13 @@ def listening(monkeypatch, topic):
         listener = EndingListener(own)
         thread = threading.Thread(target=listener.run, daemon=True)
         thread.start()
-        until(hearing.is_on)
+        until(waiters.is_hearing)
         waiter.look(lambda: None)
         yield own, waiter
         listener.is_over = True
         end_listening()
         thread.join()
-    assert not hearing.is_on()
+    assert not waiters.is_hearing()
 
 
 def end_listening():
@@ -96,7 +96,7 @@ def test_a_lost_connection_wakes_everybody_once_it_is_back(listening, topic):
     end_listening()
 
     assert waiter.wait(None)
-    until(hearing.is_on)
+    until(waiters.is_hearing)
     waiter.look(lambda: None)
     Ringer().add({topic: 1})
     assert waiter.wait(None)
@@ -109,7 +109,7 @@ def test_a_ringer_sends_again_after_it_lost_its_connection(listening, topic):
     assert waiter.wait(None)
     end_listening()
     assert waiter.wait(None)
-    until(hearing.is_on)
+    until(waiters.is_hearing)
     waiter.look(lambda: None)
 
     ringer.add({topic: 1})
@@ -124,7 +124,7 @@ def test_a_listener_without_an_echo_is_deaf(monkeypatch, topic):
 
     with pytest.raises(postgresql.NoEchoError):
         Listener(ringer)._listen()
-    assert not hearing.is_on()
+    assert not waiters.is_hearing()
 
 
 def test_a_notification_commits_without_waiting_for_the_disk(monkeypatch):
@@ -146,7 +146,7 @@ def test_a_ring_goes_to_other_processes_unless_a_waiter_here_was_rung(monkeypatc
 
 def test_a_notification_is_shorter_than_postgresql_takes():
     rung = {f"task {number:032x}": 1 + number % 3 for number in range(1000)}
-    announced = frozenset(f"agent {number}" for number in range(topics.MOST_NAMED))
+    announced = frozenset(f"agent {number}" for number in range(ringing.MOST_NAMED))
     texts = list(postgresql.payloads("a" * 16, [*postgresql.lines(rung, announced)]))
     again = [postgresql.read(text) for text in texts]
 
@@ -165,7 +165,7 @@ def test_a_foreign_notification_rings_nothing(text, topic):
         Listener(Ringer())._hear(text)
 
         assert not waiter.is_rung
-        assert topics._here.processes == {}
+        assert ringing._elsewhere.processes == {}
 
 
 def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
@@ -184,7 +184,7 @@ def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
     until(lambda: raised)
 
     assert waiter.wait(None)
-    until(hearing.is_on)
+    until(waiters.is_hearing)
 
 
 def test_a_ringer_survives_an_unexpected_error(listening, monkeypatch, topic):
@@ -225,28 +225,28 @@ def test_a_ringer_without_a_thread_drops_its_rings_and_starts_later(listening, m
 @pytest.fixture
 def known(monkeypatch):
     """Let this process know at once the topics that others wait for."""
-    monkeypatch.setattr(topics, "COMPLETE_AFTER", 0.0)
+    monkeypatch.setattr(ringing, "COMPLETE_AFTER", 0.0)
     monkeypatch.setattr(watch, "_early", watch._Early())
 
 
 def test_a_process_announces_its_waiters_and_withdraws_them(known, monkeypatch, listening, topic):
-    monkeypatch.setattr(topics, "RENEWED_EVERY", 0.05)
-    until(topics.is_nobody)
+    monkeypatch.setattr(ringing, "RENEWED_EVERY", 0.05)
+    until(ringing.is_nobody)
     other = Ringer()
 
     other.announce([topic])
-    until(lambda: topics.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {topic: 1})
+    until(lambda: ringing.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {topic: 1})
     listening[1].wait_for(["task 1"])
     other.announce(["task 2"])
-    until(lambda: topics.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {"task 1": 1})
+    until(lambda: ringing.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {"task 1": 1})
     listening[1].wait_for([])
-    until(topics.is_nobody)
+    until(ringing.is_nobody)
 
 
 def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, listening, topic):
     own, waiter = listening
     said: list[list[str]] = []
-    monkeypatch.setattr(topics, "RENEWED_EVERY", 0.05)
+    monkeypatch.setattr(ringing, "RENEWED_EVERY", 0.05)
     monkeypatch.setattr(waiters, "_announce", [own.announce])
     monkeypatch.setattr(own, "_send_or_drop", said.append)
     assert not waiter.wait(0)
@@ -263,13 +263,13 @@ def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, l
 
 
 def test_a_lost_connection_makes_the_waiters_of_others_unknown(known, listening, monkeypatch):
-    until(topics.is_nobody)
-    monkeypatch.setattr(topics, "COMPLETE_AFTER", 60.0)
+    until(ringing.is_nobody)
+    monkeypatch.setattr(ringing, "COMPLETE_AFTER", 60.0)
     end_listening()
 
-    until(topics.is_unknown)
-    assert topics.wanted({"agent 1": 1}) == {"agent 1": 1}
-    until(hearing.is_on)
+    until(ringing.is_unknown)
+    assert ringing.wanted({"agent 1": 1}) == {"agent 1": 1}
+    until(waiters.is_hearing)
 
 
 def test_a_process_that_rings_often_hears_who_waits(monkeypatch):

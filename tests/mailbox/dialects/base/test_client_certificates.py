@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import key_rotation, keys
+from mailbox.access.credentials import keys
 from mailbox.models import ApiKey, AuditEvent
 from mailbox.words.certificates import fingerprint
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, KeyLimitError, UnknownKeyError
@@ -172,6 +172,6 @@ def test_a_certificate_is_not_rotated_into_a_key(bound, own):
 
 def test_operators_cannot_rotate_a_certificate_and_strangers_learn_nothing_of_it(bound, mallory):
     with pytest.raises(UnknownKeyError, match="certificate"):
-        key_rotation.rotate_key(Caller.command_line(), public_id=bound.public_id)
+        keys.rotate_key(Caller.command_line(), public_id=bound.public_id)
     with pytest.raises(CapabilityMissingError):
-        key_rotation.rotate_key(mallory, public_id=bound.public_id)
+        keys.rotate_key(mallory, public_id=bound.public_id)

@@ -12,7 +12,7 @@ from mailbox.background import jobs
 from mailbox.inspection.statistics import agents
 from mailbox.inspection.statistics.agents import Pair
 from mailbox.models import PairCount, RollUpTurn
-from mailbox.upkeep import pair_counts, rollups
+from mailbox.upkeep import rollups
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
 
@@ -43,7 +43,7 @@ def test_tasks_results_and_errors_are_counted_by_pair(alice, bob, carol, is_coun
     failed(alice, bob)
     factories.sent_task(carol, bob)
     if is_counted:
-        pair_counts.count_pairs(timezone.now() + LATER)
+        rollups.count_pairs(timezone.now() + LATER)
 
     one, two, three = (factories.row_of(caller).pk for caller in (alice, bob, carol))
     assert read(span) == {(one, two): (2, 2, 1), (three, two): (1, 0, 0)}
@@ -54,9 +54,9 @@ def test_each_row_is_counted_once_however_often_the_pass_runs(alice, bob):
     failed(alice, bob)
     later = timezone.now() + LATER
 
-    assert [pair_counts.count_pairs(later), pair_counts.count_pairs(later)] == [2, 0]
+    assert [rollups.count_pairs(later), rollups.count_pairs(later)] == [2, 0]
     failed(alice, bob)
-    assert pair_counts.count_pairs(later) == 2
+    assert rollups.count_pairs(later) == 2
     assert list(read().values()) == [(2, 2, 2)]
     assert PairCount.objects.filter(span=60).count() == 1
 
@@ -64,17 +64,17 @@ def test_each_row_is_counted_once_however_often_the_pass_runs(alice, bob):
 def test_a_row_that_may_not_be_settled_waits(alice, bob):
     failed(alice, bob)
 
-    assert pair_counts.count_pairs() == 0
+    assert rollups.count_pairs() == 0
     assert RollUpTurn.read().paired_task == 0
     assert list(read().values()) == [(1, 1, 1)]
 
 
 def test_many_rows_are_counted_in_batches(alice, bob, monkeypatch):
-    monkeypatch.setattr(pair_counts, "BATCH", 2)
+    monkeypatch.setattr(rollups, "BATCH", 2)
     for _ in range(5):
         failed(alice, bob)
 
-    assert pair_counts.count_pairs(timezone.now() + LATER) == 10
+    assert rollups.count_pairs(timezone.now() + LATER) == 10
     assert list(read().values()) == [(5, 5, 5)]
 
 
@@ -82,10 +82,10 @@ def test_old_counts_are_deleted_and_old_rows_are_not_counted(alice, bob):
     with time_machine.travel(timezone.now() - timedelta(hours=30)):
         failed(alice, bob)
         rollups.roll(timezone.now() + LATER)
-        pair_counts.count_pairs(timezone.now() + LATER)
+        rollups.count_pairs(timezone.now() + LATER)
     assert PairCount.objects.count() == 2
 
-    pair_counts.count_pairs()
+    rollups.count_pairs()
 
     assert not PairCount.objects.exists()
     assert read() == {}
@@ -93,7 +93,7 @@ def test_old_counts_are_deleted_and_old_rows_are_not_counted(alice, bob):
 
 def test_the_sweep_counts_and_a_roll_up_keeps_the_marks(alice, bob):
     failed(alice, bob)
-    pair_counts.count_pairs(timezone.now() + LATER)
+    rollups.count_pairs(timezone.now() + LATER)
     before = RollUpTurn.read()
 
     rollups.roll(timezone.now() + LATER)

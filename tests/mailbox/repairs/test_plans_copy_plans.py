@@ -13,7 +13,7 @@ from mailbox.background import jobs
 from mailbox.life import leasing, operator_tasks, results, sending
 from mailbox.models import CapabilityGrant, RepairPlan, RepairPlanRow, Task
 from mailbox.models.task import id_of_copy
-from mailbox.repairs import copy_plans, plan_execution, plans
+from mailbox.repairs import plan_execution, plans
 from mailbox.upkeep import erasure
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, WrongPartyError
@@ -32,7 +32,9 @@ def failed(alice, bob, **fields):
 
 
 def planned(caller, **options):
-    return copy_plans.make(caller, Task.objects.all(), **{"token": uuid.uuid4(), "query": "state:error", **options})
+    return plans.make_copy_plan(
+        caller, Task.objects.all(), **{"token": uuid.uuid4(), "query": "state:error", **options}
+    )
 
 
 def verdicts(plan):

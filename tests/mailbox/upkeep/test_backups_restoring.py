@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from mailbox.upkeep.restoring import name_of_earlier
+from mailbox.upkeep.backups import name_of_earlier
 
 
 def test_two_restores_of_one_second_keep_the_earlier_hub_under_two_names() -> None:

@@ -7,7 +7,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 from mailbox.models import RateWindow
 from mailbox.words import json_text
 from mailbox.words.errors import RateLimitedError
@@ -21,14 +21,14 @@ def take(second, *, limit):
     """Take one at this second; return None when it was granted, else the seconds to wait."""
     with time_machine.travel(NOON + timedelta(seconds=second), tick=False):
         try:
-            rate_windows.take("it", limit=limit, window=MINUTE)
+            rates.take_from_window("it", limit=limit, window=MINUTE)
         except RateLimitedError as refusal:
             return refusal.retry_after
     return None
 
 
 def claim(key):
-    with rate_windows.once(key) as is_first:
+    with rates.once(key) as is_first:
         return is_first
 
 
@@ -39,18 +39,18 @@ def test_only_the_first_claim_of_a_form_succeeds():
 
 @pytest.mark.django_db
 def test_a_failed_act_can_be_claimed_again_and_a_done_act_cannot():
-    with pytest.raises(ZeroDivisionError), rate_windows.once("form:1"):
+    with pytest.raises(ZeroDivisionError), rates.once("form:1"):
         raise ZeroDivisionError
     assert claim("form:1")
 
-    with pytest.raises(ZeroDivisionError), rate_windows.once("form:1"):
+    with pytest.raises(ZeroDivisionError), rates.once("form:1"):
         raise ZeroDivisionError
     assert not claim("form:1")
 
 
 @pytest.mark.django_db
 def test_claims_are_deleted_once_their_forms_have_expired():
-    rate_windows.take("something else", limit=1, window=timedelta(days=30))
+    rates.take_from_window("something else", limit=1, window=timedelta(days=30))
     claim("form:1")
 
     with time_machine.travel(timezone.now() + timedelta(days=8)):
@@ -96,7 +96,7 @@ def test_no_minute_exceeds_the_limit_and_few_moments_are_stored(limit):
 
     assert all(later - earlier >= 60 for earlier, later in zip(granted, granted[limit:], strict=False))
     assert len(granted) >= 2 * limit
-    assert len(json_text.loads(RateWindow.objects.get().counted)) <= rate_windows.MOST_MOMENTS + 2
+    assert len(json_text.loads(RateWindow.objects.get().counted)) <= rates.MOST_MOMENTS + 2
 
 
 @pytest.mark.django_db
@@ -117,6 +117,6 @@ def test_a_clock_that_was_set_back_locks_no_caller_out():
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize("seed", races.ROUNDS)
 def test_sixteen_requests_at_once_are_admitted_up_to_the_limit(seed):
-    outcomes = races.race(*[lambda: rate_windows.take("it", limit=5, window=MINUTE)] * 16)
+    outcomes = races.race(*[lambda: rates.take_from_window("it", limit=5, window=MINUTE)] * 16)
 
     assert sum(outcome.refusal is None for outcome in outcomes) == 5

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.words import merkle
+from mailbox.words import sealed
 
 pytestmark = pytest.mark.one_database
 
@@ -19,12 +19,12 @@ ROOTS = (
     "ddb89be403809e325750d3d263cd78929c2942b7942a34b77e122c9594a74c8c",
     "5dc9da79a70659a9ad559cb701ded9a2ab9d823aad2f4960cfe370eff4604328",
 )
-LEAVES = [merkle.leaf(bytes.fromhex(text)) for text in INPUTS]
+LEAVES = [sealed.merkle_leaf(bytes.fromhex(text)) for text in INPUTS]
 
 
 @pytest.mark.parametrize("size", range(9))
 def test_the_root_is_that_of_rfc_6962(size):
-    assert merkle.root(LEAVES[:size]).hex() == ROOTS[size]
+    assert sealed.merkle_root(LEAVES[:size]).hex() == ROOTS[size]
 
 
 @pytest.mark.parametrize("size", range(1, 9))
@@ -32,6 +32,6 @@ def test_each_leaf_leads_to_the_root_and_no_other_leaf_does(size):
     leaves = LEAVES[:size]
 
     for index, leaf in enumerate(leaves):
-        steps = merkle.path(leaves, index)
-        assert merkle.climbed(leaf, steps) == merkle.root(leaves)
-        assert merkle.climbed(merkle.leaf(b"other"), steps) != merkle.root(leaves)
+        steps = sealed.path(leaves, index)
+        assert sealed.climbed(leaf, steps) == sealed.merkle_root(leaves)
+        assert sealed.climbed(sealed.merkle_leaf(b"other"), steps) != sealed.merkle_root(leaves)
