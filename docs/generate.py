@@ -50,10 +50,8 @@ SUBJECTS: Mapping[str, ModuleType] = {
     "The life of a task": task_life,
     "About tasks": about_tasks,
     "About the hub": hub,
-    "Access": access,
-    "People": access,
-    "Agents": agents,
-    "Quotas": agents,
+    "Access and people": access,
+    "Agents and quotas": agents,
 }
 JSON_TYPES: Mapping[type, str] = {
     str: "text",

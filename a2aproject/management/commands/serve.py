@@ -15,7 +15,8 @@ from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connec
 
 from a2aproject.checks import DURABILITY
 from a2aproject.serving import first_run, services, supervise
-from a2aproject.serving.first_run import Credentials, Greeting
+from a2aproject.serving.first_run import Credentials
+from a2aproject.serving.supervise import Greeting
 from mailbox.access.agents import own_agent_setup
 from mailbox.background import jobs
 from mailbox.checks import SERVING

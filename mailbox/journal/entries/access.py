@@ -1,7 +1,4 @@
-"""Rows about access: checks of capabilities, grants, keys and public routes.
-
-Rows about people: their accounts, how they sign in and out, and the views that they share.
-"""
+"""Rows about access: checks of capabilities, grants, keys, public routes, and the accounts and sign-ins of people."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Rows about agents, their profiles and cards, and the tools that the hub knows.
-
-Rows about quotas, and about refusals that repeat.
-"""
+"""Rows about agents, their profiles and cards, tools that the hub knows, quotas, and refusals that repeat."""
 
 from __future__ import annotations
 

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from a2aproject.serving import first_run
-from a2aproject.serving.first_run import Greeting
+from a2aproject.serving import supervise
+from a2aproject.serving.supervise import Greeting
 from tests.support.hub import PATIENCE, served, wait_until
 from tests.support.ports import CLOSED
 
@@ -70,8 +70,8 @@ def test_the_text_is_printed_once_the_web_server_listens_and_is_ready(monkeypatc
         waits.release()
         assert is_listening.wait(PATIENCE)
 
-    monkeypatch.setattr(first_run, "sys", SimpleNamespace(stdout=standard))
-    monkeypatch.setattr(first_run, "time", SimpleNamespace(sleep=pause))
+    monkeypatch.setattr(supervise, "sys", SimpleNamespace(stdout=standard))
+    monkeypatch.setattr(supervise, "time", SimpleNamespace(sleep=pause))
     Greeting(host="127.0.0.1", port=server.server_port, text="addresses").print_once_ready()
     assert waits.acquire(timeout=PATIENCE)
 
@@ -89,14 +89,14 @@ def test_the_text_is_printed_once_the_web_server_listens_and_is_ready(monkeypatc
 def test_a_hub_that_does_not_become_ready_says_so_once(monkeypatch):
     standard = Standard()
     pauses: list[float] = []
-    monkeypatch.setattr(first_run, "sys", SimpleNamespace(stdout=standard))
-    monkeypatch.setattr(first_run, "time", SimpleNamespace(sleep=pauses.append))
+    monkeypatch.setattr(supervise, "sys", SimpleNamespace(stdout=standard))
+    monkeypatch.setattr(supervise, "time", SimpleNamespace(sleep=pauses.append))
 
     Greeting(host="127.0.0.1", port=CLOSED, text="addresses").print_once_ready()
 
     assert standard.is_flushed.wait(PATIENCE)
     assert standard.written == "A2A Hub is not ready yet: /readyz says why.\naddresses\n"
-    assert len(pauses) == first_run.QUESTIONS
+    assert len(pauses) == supervise.QUESTIONS
 
 
 def test_a_served_hub_prints_its_addresses(tmp_path):
