@@ -17,8 +17,7 @@ from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import compiled
 from mailbox.database.compiled import AGENT
-from mailbox.database.counted import Counted, together
-from mailbox.database.paging import Page, after, in_turn, page
+from mailbox.database.paging import Counted, Page, after, in_turn, page, query_of_figures
 from mailbox.journal import entries
 from mailbox.models import Agent
 from mailbox.words import envelopes, json_text
@@ -187,7 +186,7 @@ def _first_jobs(most: int) -> AgentCardQuerySet:
 
 @compiled.once
 def _job_count() -> Query:
-    return together(Counted(AgentCard.objects.filter(registered_by=AGENT).values("pk")))
+    return query_of_figures(Counted(AgentCard.objects.filter(registered_by=AGENT).values("pk")))
 
 
 def _take(agent: Agent) -> None:

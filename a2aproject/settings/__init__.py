@@ -212,7 +212,7 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {
         "text": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
-        "json": {"()": "a2aproject.web.observation.JSONFormatter"},
+        "json": {"()": "a2aproject.web.log.JSONFormatter"},
     },
     "filters": {"redacted": {"()": "mailbox.words.redaction.RedactSecrets"}},
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["redacted"]}},

@@ -1,8 +1,6 @@
 """Every request: its id, its time, its route and its caller, for the metrics and the log.
 
-The counts of requests and waits of the web processes. `a2aproject.web.metrics` tells them.
-
-The log as JSON: one object a line, for a record of any logger and for each answered request.
+It also counts the requests and waits of the web processes, which `a2aproject.web.metrics` shows.
 """
 
 from __future__ import annotations
@@ -16,97 +14,21 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
+from a2aproject.web import log
+from mailbox.access import audit
 from mailbox.dialects.base import request_ids
-from mailbox.journal import changed_tasks
 
 if TYPE_CHECKING:
     from a2aproject.web.traces import Spans
-import logging
 import os
 from collections.abc import Iterable
-from contextvars import ContextVar
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
 
-import orjson
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from a2aproject.serving import shared_counts
 from mailbox.database import waiting
-
-NO_ROUTE = "none"  # of a request that no route answers, such as one for a static file
-
-_request_log = logging.getLogger("a2aproject.requests")
-request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the request that the thread answers
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Answered:
-    """A request that was answered. ``route`` is the pattern of its path. ``caller`` is "" for a stranger.
-
-    ``is_known`` tells that an agent or a person made it. Callers by a public route and
-    ``anonymous@public`` may be anyone, so that they do not count.
-    """
-
-    request_id: str
-    route: str
-    method: str
-    status: int
-    seconds: float
-    caller: str
-    is_known: bool
-
-
-def has_lines_of_requests() -> bool:
-    """Whether the log has a line for each answered request, as the JSON log has."""
-    return _request_log.isEnabledFor(logging.INFO)
-
-
-def write(answered: Answered) -> None:
-    """Write the line of an answered request."""
-    _request_log.info("%s %s %d", answered.method, answered.route, answered.status, extra={"answered": answered})
-
-
-class JSONFormatter(logging.Formatter):
-    """Writes each record as a JSON object with ``time``, ``level``, ``logger`` and ``message``.
-
-    A record of a request has ``request_id``, and one with an exception the traceback in ``exception``. The line of an
-    answered request has ``agent``, ``route``, ``method``, ``status`` and ``duration_ms``, too. An agent is None for a
-    stranger.
-    """
-
-    def format(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
-            "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname,
-            "logger": record.name,
-            "message": record.getMessage(),
-        }
-        answered: Answered | None = getattr(record, "answered", None)
-        if answered is not None:
-            told |= _told(answered)
-        elif current := request_id.get():
-            told["request_id"] = current
-        if record.exc_info and not record.exc_text:
-            record.exc_text = self.formatException(record.exc_info)
-        if record.exc_text:
-            told["exception"] = record.exc_text
-        return orjson.dumps(told, default=str).decode()
-
-
-def _told(answered: Answered) -> dict[str, Any]:
-    return {
-        "request_id": answered.request_id,
-        "agent": answered.caller or None,
-        "route": answered.route,
-        "method": answered.method,
-        "status": answered.status,
-        "duration_ms": round(answered.seconds * 1000, 3),
-    }
-
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds; a receive may wait 50
@@ -182,7 +104,7 @@ class ObservationMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if self._spans is None:
             return self._answer(request, None)
-        with changed_tasks.noted() as tasks:
+        with audit.noted_tasks() as tasks:
             return self._answer(request, tasks)
 
     def _answer(self, request: HttpRequest, tasks: Collection[UUID] | None) -> HttpResponseBase:
@@ -191,21 +113,21 @@ class ObservationMiddleware:
         ``tasks`` gets the ids of the tasks that the request changes. None: the hub makes no spans.
         """
         began = time.perf_counter()
-        own_id = request_ids.of(request.META)
-        token = request_id.set(own_id)
+        request_id = request_ids.of(request.META)
+        token = log.request_id.set(request_id)
         try:
             response = self.get_response(request)
         finally:
-            request_id.reset(token)
-        response.headers.setdefault("X-Request-Id", own_id)
+            log.request_id.reset(token)
+        response.headers.setdefault("X-Request-Id", request_id)
         route, method, status = _route(request), request.method or "", response.status_code
         seconds = time.perf_counter() - began
         count_request(route, method, status, seconds)
-        if tasks is None and not has_lines_of_requests():
+        if tasks is None and not log.has_lines_of_requests():
             return response
         caller = _caller(request)
-        answered = Answered(
-            request_id=own_id,
+        answered = log.Answered(
+            request_id=request_id,
             route=route,
             method=method,
             status=status,
@@ -216,9 +138,9 @@ class ObservationMiddleware:
         self._tell(answered, request, tasks)
         return response
 
-    def _tell(self, answered: Answered, request: HttpRequest, tasks: Collection[UUID] | None) -> None:
-        if has_lines_of_requests():
-            write(answered)
+    def _tell(self, answered: log.Answered, request: HttpRequest, tasks: Collection[UUID] | None) -> None:
+        if log.has_lines_of_requests():
+            log.write(answered)
         if self._spans is not None:
             self._spans.record(answered, request.META, tasks or ())
 
@@ -235,7 +157,7 @@ def _spans() -> Spans | None:
 def _route(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is None:
-        return NO_ROUTE
+        return log.NO_ROUTE
     route = f"/{match.route}"
     return ADMIN if route.startswith(ADMIN) else route
 

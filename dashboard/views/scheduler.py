@@ -33,7 +33,7 @@ from mailbox.models import AuditEvent, Lease
 from mailbox.repairs import auto_retry, retry
 from mailbox.repairs.auto_retry import AutoRetry, Bound
 from mailbox.repairs.retry import RetryReport, SkipReason
-from mailbox.words import advice, times
+from mailbox.words import errors, times
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 
@@ -194,7 +194,7 @@ class RunOnce(Act[AutoRetry]):
         return {**shown, "considered": len(found), "would": would}
 
     def apply(self, subject: AutoRetry, chosen: dict[str, Any]) -> str:
-        self.scan = auto_retry.run_once(self.caller, reason=chosen["reason"], worded=advice.to_person)
+        self.scan = auto_retry.run_once(self.caller, reason=chosen["reason"], worded=errors.text_for_person)
         done = self.scan.fields
         if done["error"]:
             return f"Run failed: {done['error']}"

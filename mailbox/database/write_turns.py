@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections, transaction
 
-from mailbox.database import named_cursor
+from mailbox.database import managers
 
 LONGEST_WAIT = 10.0  # seconds; then the writer tries SQLite's own lock, which may raise that the database is locked
 # Pauses between two tries, in seconds. A write mostly ends within HURRY, and the lock is idle during a pause.
@@ -209,7 +209,7 @@ def _lead(own: _Write[Answer]) -> Answer:
 
 def _together(works: Sequence[Callable[[Any], Answer]]) -> Sequence[Step[Answer]]:
     """Do the works in one transaction; return the answer or the error of each. Raises an error of the transaction."""
-    with transaction.atomic(durable=True), named_cursor.opened() as cursor:
+    with transaction.atomic(durable=True), managers.open_named() as cursor:
         if len(works) == 1:
             return [partial(_given, works[0](cursor))]
         return [_apart(work, cursor) for work in works]

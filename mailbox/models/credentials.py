@@ -8,7 +8,7 @@ from django.conf import settings
 from django.db import connection, connections, models
 from django.db.models import Q
 
-from mailbox.database import named_cursor, prepared
+from mailbox.database import managers, prepared
 from mailbox.database.compiled import Time
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
@@ -52,7 +52,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
             return prepared.rows(_AUTHENTICATE, values)
         adapt = ours.ops.adapt_datetimefield_value
         values |= {"now": adapt(now), "idle": adapt(unused_since)}
-        with named_cursor.opened() as cursor:
+        with managers.open_named() as cursor:
             cursor.execute(_AUTHENTICATE, values)
             rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
             return rows

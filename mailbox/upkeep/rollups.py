@@ -21,7 +21,7 @@ from django.db.models import OuterRef, Q, QuerySet
 from django.utils import timezone
 
 from mailbox.database import write_turns
-from mailbox.database.counted import Counted
+from mailbox.database.paging import Counted
 from mailbox.models import Agent, AuditEvent, Depth, Lease, PairCount, Result, RollUp, RollUpTurn, Task
 from mailbox.models.failure import minute_of
 from mailbox.models.rollup import MINUTE, SETTLES_AFTER, SPANS, floor

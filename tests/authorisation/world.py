@@ -22,7 +22,7 @@ from mailbox.life import leasing, operator_tasks, push_configs, results, updates
 from mailbox.models import AuditEvent, CapabilityGrant, Failure, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
 from mailbox.repairs import auto_retry
 from mailbox.upkeep import failure_filing
-from mailbox.words import advice, tokens
+from mailbox.words import errors, tokens
 from mailbox.words.conversation import ArtifactUpdate, Update
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.push import PushTarget
@@ -84,7 +84,7 @@ class World:
         )
         self.card: AgentCard = CardRegistry(self.bob).register("job-1", AgentCard(name="books", description=CANARY))
         self.plan = planned(self.olga, [self.leased])
-        self.scan = auto_retry.run_once(self.olga, reason="a test", worded=advice.to_person)
+        self.scan = auto_retry.run_once(self.olga, reason="a test", worded=errors.text_for_person)
         self.view = saved_views.save(
             self.olga, User.objects.get(username="olga"), page="tasks", name="team", query="q=", is_shared=True
         )

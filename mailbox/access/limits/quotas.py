@@ -28,8 +28,7 @@ from mailbox.database.compiled import AGENT, GivenList
 from mailbox.journal import entries
 from mailbox.models import Agent, Lease, PairStock, PushDelivery, SenderStock, Task
 from mailbox.models.task_queries import TaskQuerySet
-from mailbox.words.allowances import Allowance
-from mailbox.words.errors import QuotaExceededError
+from mailbox.words.errors import Allowance, QuotaExceededError
 
 COUNTED_AGAIN_AFTER = 1.0  # seconds
 BYTES_COUNTED_AGAIN_AFTER = 10.0  # seconds; a sender may have a million finished tasks

@@ -27,9 +27,8 @@ from mailbox.access.limits import own_limits
 from mailbox.database import write_turns
 from mailbox.models import Agent, ApiKey, RateWindow, SigningKey
 from mailbox.words import json_text, tokens
-from mailbox.words.allowances import Allowance
 from mailbox.words.envelopes import is_pubkey
-from mailbox.words.errors import RateLimitedError, UnauthenticatedError
+from mailbox.words.errors import Allowance, RateLimitedError, UnauthenticatedError
 
 MOST_BUCKETS = 10_000
 READ_KEYS_EVERY = 10.0  # seconds

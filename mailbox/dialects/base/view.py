@@ -40,9 +40,8 @@ from mailbox.dialects.base.transport import (
     UnavailableError,
 )
 from mailbox.models import AuditEvent, PublicRoute
-from mailbox.words import advice, certificates
-from mailbox.words.allowances import Allowance
-from mailbox.words.errors import BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
+from mailbox.words import certificates, errors
+from mailbox.words.errors import Allowance, BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
 
 _OBJECT, _ARRAY, _NUMBER = "must be a JSON object", "must be a JSON array", "must be a whole number"
 _WORDS: Mapping[str, str] = {
@@ -233,7 +232,7 @@ class DialectView(APIView):
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         """Return the JSON of ``error`` in this dialect's shape."""
         fields = {"fields": error.fields} if isinstance(error, InvalidRequestError) else {}
-        return {"kind": "error", "code": error.code, "message": advice.to_program(error), **error.ids, **fields}
+        return {"kind": "error", "code": error.code, "message": errors.text_for_program(error), **error.ids, **fields}
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
         response = self._answered_once(response)

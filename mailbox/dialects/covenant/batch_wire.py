@@ -10,7 +10,7 @@ from mailbox.dialects.covenant import conversation_wire, wire
 from mailbox.inspection.answers import Beside
 from mailbox.life.batches import Drained, Leased
 from mailbox.models import Message, Result, Task
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.errors import InvalidRequestError, MailboxError
 from mailbox.words.json_text import Unstorable
 
@@ -74,9 +74,9 @@ def _refusal(index: int, path: str, task_id: UUID | None, error: MailboxError) -
     if isinstance(error, InvalidRequestError):
         # The whole item is at fault where the single request names its body.
         fields = {path if name == "body" else f"{path}.{name}": problem for name, problem in error.fields.items()}
-        message = advice.to_program(InvalidRequestError(fields))
+        message = errors.text_for_program(InvalidRequestError(fields))
         return {"index": index, "task_id": task_id, "code": error.code, "message": message, "fields": fields}
-    return {"index": index, "task_id": task_id, "code": error.code, "message": advice.to_program(error)}
+    return {"index": index, "task_id": task_id, "code": error.code, "message": errors.text_for_program(error)}
 
 
 def _id_of(item: Any, field: str) -> UUID | None:

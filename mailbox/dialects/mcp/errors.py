@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, ClassVar
 
-from mailbox.words import advice, errors
+from mailbox.words import errors
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
 OF_HUB = -32010  # an error of the hub that the protocol has no code for
@@ -92,7 +92,7 @@ def rpc_error(error: Exception) -> Json:
         case InvalidRequestError():
             return {"code": OF_PARAMS, "message": error.message, "data": details(error)}
         case MailboxError():
-            return {"code": OF_HUB, "message": advice.to_program(error), "data": details(error)}
+            return {"code": OF_HUB, "message": errors.text_for_program(error), "data": details(error)}
     return {"code": OF_BUG, "message": "An internal error occurred."}
 
 

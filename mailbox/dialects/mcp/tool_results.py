@@ -7,7 +7,7 @@ from typing import Any
 
 from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.mcp.errors import details
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 
 ERROR_KEY = "a2a-hub/error"  # of ``_meta``
@@ -24,7 +24,7 @@ def done(answer: Json) -> Json:
 
 def failed(error: MailboxError) -> Json:
     """Return the result of a tool that the hub refused: the code and the sentence."""
-    text = f"{error.code}: {advice.to_program(error)}"
+    text = f"{error.code}: {errors.text_for_program(error)}"
     return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {ERROR_KEY: details(error)}}
 
 

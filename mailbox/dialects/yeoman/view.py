@@ -18,7 +18,7 @@ from mailbox.dialects.base import statuses, view
 from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.yeoman import requests
-from mailbox.words import advice, errors
+from mailbox.words import errors
 from mailbox.words.envelopes import KEY_MAX_LENGTH
 from mailbox.words.errors import (
     BadSignatureError,
@@ -104,7 +104,7 @@ class YeomanView(DialectView):
             case InvalidRequestError():
                 fields = error.fields.items()
                 return {"detail": [requests.problem("value_error", ("body", path), text) for path, text in fields]}
-        return {"detail": WORDS.get(type(error)) or advice.to_program(error)}
+        return {"detail": WORDS.get(type(error)) or errors.text_for_program(error)}
 
 
 class PublicYeomanView(YeomanView):

@@ -17,7 +17,7 @@ from django.db.models.sql import Query
 
 from mailbox.database import compiled
 from mailbox.database.compiled import NOW, Compiled, Given, Time
-from mailbox.database.counted import Counted, Summed, together
+from mailbox.database.paging import Counted, Summed, query_of_figures
 from mailbox.inspection.statistics import backlogs
 from mailbox.inspection.statistics.backlogs import GIVEN, QUIET_AFTER, Limits, unserved
 from mailbox.inspection.statistics.series import COUNTED
@@ -225,7 +225,7 @@ def savings(entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -
     ``waiting`` are the duplicates that wait. Each number of rows stops at one more than ``most``.
     """
     figures = Counted.up_to(most, entries), Summed.up_to(most, entries, "hits"), Counted.up_to(most, waiting)
-    (numbers,) = Compiled(together(*figures)).rows()
+    (numbers,) = Compiled(query_of_figures(*figures)).rows()
     return Savings(*(number or 0 for number in numbers))
 
 
@@ -237,14 +237,14 @@ def _attention(stale_after: timedelta, most: int) -> Query:
         Agent.objects.paused(),
         PushDelivery.objects.given_up(),
     )
-    return together(*(Counted.up_to(most, one) for one in found))
+    return query_of_figures(*(Counted.up_to(most, one) for one in found))
 
 
 @compiled.once
 def _standing(bands: tuple[tuple[timedelta, timedelta | None], ...], stale_after: timedelta, most: int) -> Query:
     failing = [Counted.up_to(most, part) for part in failing_callbacks(Given("failing_before"))]
     scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
-    return together(
+    return query_of_figures(
         *(Counted(Lease.objects.aged(NOW, least, below).values("pk")) for least, below in bands),
         Counted(Lease.objects.stale(NOW, stale_after).safe_to_repeat().values("pk")),
         Counted.up_to(most, Task.objects.queued()),

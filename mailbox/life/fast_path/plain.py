@@ -16,14 +16,14 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils import timezone
 
-from mailbox.access import capabilities, requests
+from mailbox.access import audit, capabilities, requests
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import managers
 from mailbox.database.bell import ringing
-from mailbox.journal import changed_tasks, entries
+from mailbox.journal import entries
 from mailbox.life.fast_path import postgresql, sqlite, statements
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.models.result import size_of
@@ -73,7 +73,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     task.recipient = Agent.from_identity(*recipient)
     task._state.adding, task._state.db = False, DEFAULT_DB_ALIAS
     ringing.ring([ringing.agent(task.recipient_id)])
-    changed_tasks.note([task.uuid])
+    audit.note_tasks([task.uuid])
     return task
 
 
@@ -98,7 +98,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     task = managers.instance_of(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
     lease = managers.instance_of(Lease, LEASE, row[len(TASK) : -4], task=task, holder=holder)
     ringing.ring([ringing.task(task.uuid)])
-    changed_tasks.note([task.uuid])
+    audit.note_tasks([task.uuid])
     return [lease]
 
 
@@ -134,7 +134,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     result = managers.instance_of(Result, RESULT, row)
     result.task = task
     ringing.ring([ringing.sender(task.sender_id), ringing.task(task.uuid)])
-    changed_tasks.note([task.uuid])
+    audit.note_tasks([task.uuid])
     quotas.grow_by_result(task.sender_id, result.size)
     return result
 
@@ -157,7 +157,7 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
         return [] if row is not None and attempt_id is None and row[-1] else None
     result = managers.instance_of(Result, RESULT, row[:-4])
     result.task = managers.instance_of(Task, DELIVERED, row[-4:-1])
-    changed_tasks.note([result.task.uuid])
+    audit.note_tasks([result.task.uuid])
     return [result]
 
 

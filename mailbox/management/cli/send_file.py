@@ -30,7 +30,7 @@ from mailbox.life import batches
 from mailbox.management.cli import arguments, output
 from mailbox.management.cli.progress import Progress
 from mailbox.models import Agent, Task
-from mailbox.words import advice, json_text
+from mailbox.words import errors, json_text
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, QuotaExceededError
 
@@ -236,7 +236,7 @@ class _Sending:
 
     def _refuse(self, line: Line, error: MailboxError) -> None:
         self.refused += 1
-        message = output.printable(advice.to_program(error))
+        message = output.printable(errors.text_for_program(error))
         self._print({"line": line.number, "code": error.code, "message": message})
         if len(self._problems) < MOST_REPORTED:
             self._problems.append(f"line {line.number}: {message}")

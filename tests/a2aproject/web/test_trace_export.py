@@ -16,7 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from a2aproject.errors import UnusableSettingError
 from a2aproject.settings import environment
 from a2aproject.web import traces
-from a2aproject.web.observation import Answered
+from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
 from tests.support import factories
 from tests.support.hub import PATIENCE, ROOT

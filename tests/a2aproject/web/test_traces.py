@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from opentelemetry.trace import StatusCode
 
 from a2aproject.web import observation
-from a2aproject.web.observation import Answered
+from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
 from mailbox.access.agents import grants
 from mailbox.access.callers import Caller

@@ -12,6 +12,7 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
+from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
@@ -19,7 +20,7 @@ from mailbox.access.requests import Request
 from mailbox.database import managers
 from mailbox.database.bell import ringing
 from mailbox.database.paging import BUDGET
-from mailbox.journal import changed_tasks, entries
+from mailbox.journal import entries
 from mailbox.life.fast_path import plain, statements
 from mailbox.life.fast_path.batches import values
 from mailbox.models import Agent, Lease, Result, Task
@@ -205,4 +206,4 @@ def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:
         quotas.grow_by_result(result.sender_id, result.size)
         rung += [ringing.sender(result.sender_id), ringing.task(result.task.uuid)]
     ringing.ring(rung)
-    changed_tasks.note(ringing.tasks_among(rung))
+    audit.note_tasks(ringing.tasks_among(rung))

@@ -11,8 +11,8 @@ from logging.config import DictConfigurator
 import pytest
 from django.test import Client
 
-from a2aproject.web import observation
-from a2aproject.web.observation import JSONFormatter
+from a2aproject.web import log
+from a2aproject.web.log import JSONFormatter
 from mailbox.words.redaction import RedactSecrets
 from tests.support import factories, pages
 from tests.support.api import Api
@@ -87,9 +87,9 @@ def test_an_answer_has_the_fit_id_of_its_request(path):
 
 
 def test_records_of_a_request_name_it_and_others_do_not(lines):
-    token = observation.request_id.set("r-1")
+    token = log.request_id.set("r-1")
     logging.getLogger("some").error("within %s", "it")
-    observation.request_id.reset(token)
+    log.request_id.reset(token)
     logging.getLogger("some").error("beside it")
 
     within, beside = lines()

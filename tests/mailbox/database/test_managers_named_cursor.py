@@ -6,7 +6,7 @@ import pytest
 from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.database import named_cursor
+from mailbox.database import managers
 
 pytestmark = [
     pytest.mark.skipif(connection.vendor != "sqlite", reason="PostgreSQL has prepared statements instead"),
@@ -20,17 +20,17 @@ def test_both_cursors_return_equal_values():
     with connection.cursor() as usual:
         wanted = usual.execute(SQL, VALUES).fetchall()
 
-    with named_cursor.opened() as cursor:
+    with managers.open_named() as cursor:
         assert cursor.execute(SQL, VALUES).fetchall() == wanted == [("it's %s", 7, None, "100%", "it's %s%(text)s")]
 
 
 def test_an_error_is_djangos():
-    with named_cursor.opened() as cursor, pytest.raises(IntegrityError):
+    with managers.open_named() as cursor, pytest.raises(IntegrityError):
         cursor.execute("INSERT INTO mailbox_agent (id) VALUES (%(id)s)", {"id": 1})
 
 
 def test_a_captured_statement_is_logged():
-    with CaptureQueriesContext(connection) as captured, named_cursor.opened() as cursor:
+    with CaptureQueriesContext(connection) as captured, managers.open_named() as cursor:
         cursor.execute("SELECT %(number)s", {"number": 7})
 
     assert len(captured) == 1
