@@ -20,7 +20,7 @@ from mailbox.database.compiled import AGENT
 from mailbox.database.paging import Counted, Page, after, in_turn, page, query_of_figures
 from mailbox.journal import entries
 from mailbox.models import Agent
-from mailbox.words import envelopes, json_text
+from mailbox.words import json_text, shapes
 from mailbox.words.errors import MailboxError
 
 # Registrations that race each other: each lost race means that a rival succeeded. More rivals at once are an error.
@@ -55,7 +55,7 @@ class CardRegistry:
         `CardTakenError`, `QuotaExceededError`, and `ValueError` for an empty job id or name, for malformed skills and
         for a card of more than `MOST_BYTES`. Locks the stock of the agent whose card is new.
         """
-        envelopes.require(str, job_id=job_id, name=card.name)
+        shapes.require(str, job_id=job_id, name=card.name)
         _check("job_id", job_id, "job_id must not be empty")
         _check("agent card name", card.name, "agent card name must not be empty")
         _check_content(card)
@@ -66,7 +66,7 @@ class CardRegistry:
 
         Raises `InvalidRequestError` for a job id that is not text.
         """
-        envelopes.require(str, job_id=job_id)
+        shapes.require(str, job_id=job_id)
         with audit.decision(self._caller) as journal:
             card = _rows(job_id=job_id).select_for_update(of=("self",)).first()
             self._require(journal, job_id, [card] if card else [])
@@ -77,7 +77,7 @@ class CardRegistry:
 
     def get(self, job_id: str) -> AgentCard | None:
         """Return the job's card, None if it has none; raise `InvalidRequestError` for a job id that is not text."""
-        envelopes.require(str, job_id=job_id)
+        shapes.require(str, job_id=job_id)
         return _rows(job_id=job_id).first()
 
     def get_job_id_for_agent(self, agent_name: str) -> str | None:
@@ -85,7 +85,7 @@ class CardRegistry:
 
         Raises `InvalidRequestError` for a name that is not text.
         """
-        envelopes.require(str, agent_name=agent_name)
+        shapes.require(str, agent_name=agent_name)
         return _rows(name=agent_name).values_list("job_id", flat=True).first()
 
     def query(self) -> list[AgentCard]:
@@ -97,7 +97,7 @@ class CardRegistry:
 
         Raises `InvalidRequestError` for a skill id that is not text.
         """
-        envelopes.require(str, skill_id=skill_id)
+        shapes.require(str, skill_id=skill_id)
         return [card for card in _rows().in_order().iterator() if card.offers(skill_id)]
 
     def look(

@@ -15,6 +15,7 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from a2aproject.web import log
+from a2aproject.web.log import METHODS
 from mailbox.access import audit
 from mailbox.dialects.base import request_ids
 
@@ -30,7 +31,6 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 from a2aproject.serving import shared_counts
 from mailbox.database import waiting
 
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds; a receive may wait 50
 
 MOST_KEPT = 4096  # series at hand, because the library's look-up takes longer than the count

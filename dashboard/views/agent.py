@@ -23,7 +23,7 @@ from dashboard.forms.repair import ReasonForm
 from dashboard.forms.send import SendForm
 from mailbox.access import requests
 from mailbox.access.agents import directory, grants, registration
-from mailbox.access.limits import quotas
+from mailbox.access.limits import quota_usage
 from mailbox.access.own_agents import OWN_AGENTS
 from mailbox.inspection import leases
 from mailbox.inspection.statistics import agents, backlogs, failures, series
@@ -109,7 +109,7 @@ class AgentDetailPage(Act[Agent]):
         return {
             "keys": _with_states(directory.live_keys(agent, self.now), self.now),
             "signing_key": directory.live_signing_key(agent),
-            "quotas": quotas.usage_of(agent, cards=registry.count_of(agent)),
+            "quotas": quota_usage.usage_of(agent, cards=registry.count_of(agent)),
             "counterparts": agents.counterparts(agent, most=COUNTERPARTS_SHOWN),
             "counted_among": agents.AMONG,
             "peers": [(peer, peer.status(self.now)) for peer in peers],

@@ -10,7 +10,7 @@ from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.thresholds import Count
 from dashboard.figures.trends import rows_of
 from dashboard.forms import choices
-from mailbox.access.limits import quotas
+from mailbox.access.limits import quota_usage
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.inspection.search import queries
@@ -92,7 +92,7 @@ class AgentList(ListPage):
             agents=[agent.pk for agent in page.items],
             sampled=False,
         )
-        rows = rows_of(page.items, figures, self.now, quotas.fullest(page.items))
+        rows = rows_of(page.items, figures, self.now, quota_usage.fullest(page.items))
         return {
             "rows": rows,
             "is_late": figures.is_late(self.now),

@@ -18,7 +18,7 @@ from mailbox.inspection.statistics import standing
 from mailbox.life import replay
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownReplayEntryError
 
 

@@ -24,7 +24,7 @@ from mailbox.access import capabilities, requests
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
-from mailbox.database.bell import ringing
+from mailbox.database.bell import ringing, topics
 from mailbox.journal import entries
 from mailbox.journal.entries.agents import RefusalsRepeatedData
 from mailbox.models import AuditEvent, Task
@@ -145,12 +145,12 @@ class Journal:
     def life(self, task: Task, entry: LifeEntry[Any]) -> None:
         """Add the row of a change to ``task``, with the number that `Task.change` took for it."""
         self._add(entry.kind, task.uuid, task.journal_seq, entry.data)
-        self._topics += ringing.of_task(entry.kind, task)
+        self._topics += topics.of_task(entry.kind, task)
 
     def beside(self, entry: Entry[Any]) -> None:
         """Add a row without a number: a check, a refusal, an administrative act."""
         self._add(entry.kind, entry.task_id, None, entry.data)
-        self._topics += ringing.of_kind(entry.kind)
+        self._topics += topics.of_kind(entry.kind)
 
     def write(self) -> list[AuditEvent]:
         """Insert the rows in the current transaction, and spend the nonce of a signed request; return the rows.

@@ -20,7 +20,7 @@ from mailbox.journal import entries
 from mailbox.journal.entries.access import Authorization, CapabilityCheckData
 from mailbox.models import Agent, CapabilityGrant, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import (
     CapabilityMissingError,

@@ -16,7 +16,7 @@ from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from mailbox.database import waiting
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.life import callbacks
 from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
 from mailbox.models import PushDelivery
@@ -123,7 +123,7 @@ class CallbackSender:
 
     def topics(self) -> Sequence[str]:
         """Return the topics of the bell that ask for a look."""
-        return [ringing.CALLBACKS]
+        return [topics.CALLBACKS]
 
     def pause_until_due(self) -> float:
         """Return the seconds until the next look, if nothing rings."""

@@ -13,7 +13,7 @@ from itertools import islice
 from django.db import InterfaceError, OperationalError
 
 from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY, CallbackSender, posted
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.inspection.event_log import GrowingLife, KeptLives
 from mailbox.life import webhooks
 from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
@@ -44,7 +44,7 @@ class Courier(CallbackSender):
         self._lives = KeptLives()
 
     def topics(self) -> Sequence[str]:
-        return [ringing.CALLBACKS, *map(ringing.task, webhooks.listened_to())]
+        return [topics.CALLBACKS, *map(topics.task, webhooks.listened_to())]
 
     def pause_until_due(self) -> float:
         return webhooks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)

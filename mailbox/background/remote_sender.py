@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from agentcards import remote_calls, remote_conversations
 from mailbox.database import waiting
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 
 THREADS = 32  # for polls, and as many each for streams and for submissions
 AT_ONE_AGENT = 8  # threads of a pool, so that a few agents that stop answering together do not occupy all
@@ -55,7 +55,7 @@ class RemoteSender:
             while not stop.is_set():
                 pause = PAUSE_WITHOUT_DATABASE
                 try:
-                    waiter.wait_for([ringing.agent(pk) for pk in remote_calls.remote_agents()])
+                    waiter.wait_for([topics.agent(pk) for pk in remote_calls.remote_agents()])
                     waiter.look(self.look_around)
                     pause = remote_calls.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
                     close_old_connections()

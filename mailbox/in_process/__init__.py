@@ -10,7 +10,7 @@ from uuid import UUID
 
 from mailbox.access.callers import Caller
 from mailbox.database import paging, waiting
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.database.paging import Page
 from mailbox.in_process import conversations
 from mailbox.in_process.conversations import Conversations
@@ -56,7 +56,7 @@ class Mailbox(Conversations):
         Raises `WaitTimeoutError`.
         """
         leases = waiting.until(
-            lambda: leasing.lease_tasks(Caller.local()), conversations.wait_timeout(timeout), [ringing.agent(None)]
+            lambda: leasing.lease_tasks(Caller.local()), conversations.wait_timeout(timeout), [topics.agent(None)]
         )
         if not leases:
             raise WaitTimeoutError

@@ -21,7 +21,7 @@ from mailbox.life.conversation import Sent, say
 from mailbox.life.updates import Posted
 from mailbox.models import Agent, Lease
 from mailbox.models.artifact import WholeArtifact, whole
-from mailbox.words import envelopes
+from mailbox.words import shapes
 from mailbox.words.conversation import ArtifactUpdate, Update, Words
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope, check_pubkey
 from mailbox.words.errors import InvalidRequestError
@@ -100,7 +100,7 @@ def check_updates(given: Sequence[object]) -> None:
     found: dict[str, str] = {}
     for number, one in enumerate(given):
         if isinstance(one, Update | ArtifactUpdate):
-            found |= {f"updates.{number}.{path}": problem for path, problem in envelopes.shape_problems(one)}
+            found |= {f"updates.{number}.{path}": problem for path, problem in shapes.shape_problems(one)}
         else:
             found[f"updates.{number}"] = "must be an Update or an ArtifactUpdate"
     if found:

@@ -201,7 +201,7 @@ def beside(results: Iterable[Result], *, room: int = BUDGET) -> Mapping[int, Bes
 
 def _closing(result: Result, room: int) -> tuple[int | None, Sequence[Mapping[str, Any]], int]:
     """Return the number and the blocks of the closing words, and the room that is left."""
-    words = Message.objects.closing_of(result.task)
+    words = Message.objects.closing_of(result.task_id, result.task.journal_seq)
     size = words.values_list("seq", Length("content")).first()
     if size is None:
         return None, [], room

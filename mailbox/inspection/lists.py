@@ -29,8 +29,8 @@ from mailbox.models import (
     Task,
 )
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.task import OF_OTHER_DIALECTS
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.ids import IdPattern
 from mailbox.words.times import epoch_ms

@@ -14,7 +14,7 @@ from django.db.models.functions import Lower
 
 from mailbox.journal import compacted_tasks
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
-from mailbox.models.task_queries import matching_id
+from mailbox.models.task import matching_id
 from mailbox.words.envelopes import DISPLAY, LOCAL_PART
 from mailbox.words.ids import IdPattern
 

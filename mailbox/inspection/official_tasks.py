@@ -16,11 +16,11 @@ from uuid import UUID
 from django.db import connection
 
 from mailbox.database import listed, managers, prepared
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.database.bell.waiters import AwaitedLook, SharedLook
 from mailbox.database.paging import BUDGET, after, in_turn, page
 from mailbox.models import Agent, Result, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.a2a.states import TaskState, columns_of
 from mailbox.words.errors import UnknownTaskError
 
@@ -132,7 +132,7 @@ class StoppedTask:
 
 def awaiting(task: Task, wake: Callable[[], None]) -> AbstractContextManager[AwaitedLook[UUID, StoppedTask]]:
     """Watch for the stop of a task during the block. ``wake`` is called once `AwaitedLook.read` returns it."""
-    return _look.awaiting(task.uuid, ringing.task(task.uuid), wake)
+    return _look.awaiting(task.uuid, topics.task(task.uuid), wake)
 
 
 def _stopped(ids: Sequence[UUID]) -> Mapping[UUID, StoppedTask]:

@@ -18,7 +18,7 @@ from django.db.models import BigIntegerField
 
 from mailbox.database import compiled
 from mailbox.database.backups import files
-from mailbox.database.backups.archive import BackupError
+from mailbox.database.backups.files import BackupError
 from mailbox.database.compiled import Given
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import sealed

@@ -23,7 +23,7 @@ from mailbox.journal import entries
 from mailbox.life.resolution import resolve
 from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
 
 Found = TypeVar("Found")

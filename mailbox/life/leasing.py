@@ -16,7 +16,7 @@ from mailbox.journal import entries
 from mailbox.life import expiry
 from mailbox.life.fast_path import plain
 from mailbox.models import Lease, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,

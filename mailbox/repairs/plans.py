@@ -20,8 +20,7 @@ from mailbox.life import operator_tasks
 from mailbox.models import Agent, Lease, RepairPlan, RepairPlanRow, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.repair_plan import INTENT_KEPT
-from mailbox.models.task import id_of_copy
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet, id_of_copy
 from mailbox.repairs.repair import MESSAGE_MAX_LENGTH
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError, WrongPartyError

@@ -23,7 +23,8 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.database import vitals
 from mailbox.database.backups import archive, files, postgresql, sqlite
-from mailbox.database.backups.archive import BackupError, Manifest, Reader, Writer
+from mailbox.database.backups.archive import Manifest, Reader, Writer
+from mailbox.database.backups.files import BackupError
 from mailbox.journal import entries, seals
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.upkeep import verification

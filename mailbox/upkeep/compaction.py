@@ -37,8 +37,8 @@ from mailbox.models import (
     Task,
 )
 from mailbox.models.push import PushDeliveryQuerySet
-from mailbox.models.task import OF_OTHER_DIALECTS
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
+from mailbox.models.task_indexes import OF_OTHER_DIALECTS
 from mailbox.upkeep import rollups
 from mailbox.words import json_text
 from mailbox.words.kinds import Entry

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from mailbox.words import content, envelopes, json_text
+from mailbox.words import content, json_text, shapes
 from mailbox.words.errors import InvalidRequestError
 
 PROGRESS = "progress"  # the type of the block that stores progress; no content block has it
@@ -57,7 +57,7 @@ class Words(Details):
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
-        found = dict(envelopes.shape_problems(self))
+        found = dict(shapes.shape_problems(self))
         if not found:
             found = dict(self._problems())
         if found:

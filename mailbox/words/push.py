@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from mailbox.words import envelopes, json_text
+from mailbox.words import json_text, shapes
 from mailbox.words.errors import InvalidRequestError
 
 URL_MAX_LENGTH = 2000
@@ -49,7 +49,7 @@ class PushTarget:
 
     def problems(self, prefix: str = "") -> Iterator[tuple[str, str]]:
         """Yield (path, problem) for each problem; ``prefix`` begins each path."""
-        wrong = dict(envelopes.shape_problems(self))
+        wrong = dict(shapes.shape_problems(self))
         if not wrong:
             wrong = dict(self._problems())
         yield from ((f"{prefix}{path}", problem) for path, problem in wrong.items())

@@ -20,7 +20,7 @@ from a2aproject.serving.supervise import Greeting
 from mailbox.access.agents import own_agent_setup
 from mailbox.background import jobs
 from mailbox.checks import SERVING
-from mailbox.database.backups.archive import BackupError
+from mailbox.database.backups.files import BackupError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser

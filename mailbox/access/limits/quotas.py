@@ -3,8 +3,6 @@
 Each count is an upper bound in `SenderStock` or `PairStock`, which a send raises under the lock of its row. If a bound
 has reached its quota, the send counts the true stock and stores that count. So no other verb has to subtract, and the
 counts cannot drift. A task that returns to the queue is never refused, so a queue may exceed its quota by such tasks.
-
-The quotas of one agent, and how much of each it uses.
 """
 
 from __future__ import annotations
@@ -12,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,12 +20,10 @@ from django.db.models import F, Q, Sum
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Greatest
 
-from mailbox.access.limits import own_limits, waits
-from mailbox.database import compiled, write_turns
-from mailbox.database.compiled import AGENT, GivenList
+from mailbox.database import write_turns
 from mailbox.journal import entries
 from mailbox.models import Agent, Lease, PairStock, PushDelivery, SenderStock, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import Allowance, QuotaExceededError
 
 COUNTED_AGAIN_AFTER = 1.0  # seconds
@@ -300,126 +296,3 @@ def forget() -> None:
     """Count each stock again at its next refusal, as a new process does."""
     _full.clear()
     _grown.clear()
-
-
-MOST_PAIRS = 20
-COUNTED_FROM = 80  # percent of a quota; below it an upper bound is shown as it is
-NAMED: Mapping[str, str] = {
-    "queued": "queued tasks it sent",
-    "bytes": "bytes of tasks",
-    "callbacks": "pending callbacks",
-    "waits": "waiting requests per process",
-    "cards": "job cards",
-    "requests_per_s": "requests per second",
-}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Usage:
-    """The use of one quota.
-
-    ``used`` is None for a rate. ``is_own`` is whether the agent has this quota of its own, and not by the setting.
-    ``recipient`` is the display of the recipient of a pair's quota, "" for the quota of all recipients.
-    """
-
-    name: str
-    used: int | None
-    limit: int
-    is_own: bool
-    recipient: str = ""
-
-    @property
-    def what(self) -> str:
-        return f"queued tasks for {self.recipient}" if self.recipient else NAMED[self.name]
-
-    @property
-    def percent(self) -> int | None:
-        """The used share, rounded up; None for a rate."""
-        return None if self.used is None else _percent(self.used, self.limit)
-
-
-def usage_of(agent: Agent, *, cards: int) -> Sequence[Usage]:
-    """Return the use of each quota of the agent, and of up to `MOST_PAIRS` quotas of its pairs.
-
-    ``cards`` is the number of its job cards. The waits are those of this process. The bytes are approximate. The
-    callbacks are an upper bound below `COUNTED_FROM`.
-    """
-    stock = next(iter(_stocks().rows(agents=[agent.pk])), None) or SenderStock(agent_id=agent.pk)
-    limits = {name: getattr(stock, column) for name, (column, _) in own_limits.LIMITS.items()}
-    most = {name: own_limits.default(name) if own is None else own for name, own in limits.items()}
-    used: Mapping[str, int | None] = {
-        "queued": _queued(agent.pk, most["queued"]),
-        "bytes": stock.size,
-        "callbacks": _used(stock, "callbacks", most["callbacks"]),
-        "waits": waits.live(agent.pk),
-        "cards": cards,
-        "requests_per_s": None,
-    }
-    own = [
-        Usage(name=name, used=used[name], limit=most[name], is_own=limit is not None) for name, limit in limits.items()
-    ]
-    return own + _of_pairs(agent)
-
-
-def _of_pairs(agent: Agent) -> list[Usage]:
-    """Return the pairs that have a quota of their own."""
-    return [
-        Usage(
-            name="queued",
-            used=_queued(agent.pk, pair.max_queued or 0, recipient=pair.recipient_id),
-            limit=pair.max_queued or 0,
-            is_own=True,
-            recipient=pair.recipient.display,
-        )
-        for pair in _limited_pairs(MOST_PAIRS).rows(agent=agent.pk)
-    ]
-
-
-@compiled.once
-def _limited_pairs(most: int) -> Any:
-    pairs = PairStock.objects.filter(sender=AGENT, max_queued__isnull=False).select_related("recipient")
-    return pairs.order_by("recipient__display")[:most]
-
-
-@compiled.once
-def _stocks() -> Any:
-    return SenderStock.objects.filter(agent__pk__among=GivenList("agents"))
-
-
-def _queued(sender: int, limit: int, **wanted: int) -> int:
-    """Return the number of the sender's queued tasks with these fields, at most one more than the limit."""
-    return queued_by(sender, **wanted)[: limit + 1].count()
-
-
-def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:
-    """Return the used share of the fullest stock of each agent in percent, by its key.
-
-    Shares below `COUNTED_FROM` are upper bounds.
-    """
-    shares: dict[int, int] = {}
-    for stock in _stocks().rows(agents=[agent.pk for agent in agents]) if agents else ():
-        shares[stock.pk] = 0
-        for name in ("queued", "bytes", "callbacks"):
-            own: int | None = getattr(stock, own_limits.LIMITS[name][0])
-            limit = own_limits.default(name) if own is None else own
-            shares[stock.pk] = max(shares[stock.pk], _percent(_used(stock, name, limit), limit))
-    return shares
-
-
-def _used(stock: SenderStock, name: str, limit: int) -> int:
-    """Return the count of a quota: the stored bound, or from `COUNTED_FROM` on the true count of tasks or callbacks.
-
-    The bound rises with each send until it reaches the quota, although the tasks have ended. So a full bound alone
-    tells nothing.
-    """
-    bound = {"queued": stock.queued, "bytes": stock.size, "callbacks": stock.callbacks}[name]
-    if name == "bytes" or _percent(bound, limit) < COUNTED_FROM:
-        return bound
-    if name == "queued":
-        return _queued(stock.pk, limit)
-    return callbacks_of(stock.pk, but=0)
-
-
-def _percent(used: int, limit: int) -> int:
-    """Return the used share, rounded up."""
-    return 100 if used >= limit else -(-100 * used // limit)

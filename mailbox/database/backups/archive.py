@@ -1,8 +1,6 @@
 """The file of a backup: a ZIP archive of the database, the hub's secret and a manifest.
 
 The manifest is the last member, and lists the size and SHA-256 of each other member.
-
-The error of backups.
 """
 
 from __future__ import annotations
@@ -19,14 +17,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from mailbox.database.backups import files
-from mailbox.words.errors import MailboxError
-
-
-class BackupError(MailboxError):
-    """The backup cannot be made or restored."""
-
-    code = "backup_refused"
-
+from mailbox.database.backups.files import BackupError
 
 FORMAT = 1
 MANIFEST, SECRET, SEAL_KEY = "manifest.json", "secret_key", "seal_key"

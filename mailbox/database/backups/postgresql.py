@@ -15,7 +15,8 @@ from typing import IO, Any
 
 from django.db import connection, transaction
 
-from mailbox.database.backups.archive import CHUNK, BackupError
+from mailbox.database.backups.archive import CHUNK
+from mailbox.database.backups.files import BackupError
 
 OTHERS = """
 SELECT count(*) FROM pg_stat_activity

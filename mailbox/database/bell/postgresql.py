@@ -21,7 +21,7 @@ import psycopg
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.utils import load_backend
 
-from mailbox.database.bell import ringing, waiters, watch
+from mailbox.database.bell import topics, waiters, watch
 
 CHANNEL = "a2a_bell"
 GATHERED = 0.002  # seconds in which rings are gathered for one notification
@@ -69,9 +69,9 @@ class Ringer:
         A commit may come before its process hears the announcement. The watch therefore makes two early rounds.
         """
         with self._condition:
-            if all(ringing.covers(self._announced, topic) for topic in waited):
+            if all(topics.covers(self._announced, topic) for topic in waited):
                 return
-            self._announced = ringing.announcement((*self._announced, *waited))
+            self._announced = topics.announcement((*self._announced, *waited))
             self._renews_at = 0.0
             self._begin()
         watch.look_soon()
@@ -123,8 +123,8 @@ class Ringer:
 
     def _renewed(self) -> frozenset[str]:
         """Return the topics to announce. A process without waiters withdraws its topics, and renews nothing."""
-        self._announced = ringing.announcement(waiters.waited())
-        self._renews_at = time.monotonic() + ringing.RENEWED_EVERY if self._announced else float("inf")
+        self._announced = topics.announcement(waiters.waited())
+        self._renews_at = time.monotonic() + topics.RENEWED_EVERY if self._announced else float("inf")
         return self._announced
 
     def _send_or_drop(self, said: Sequence[str]) -> None:
@@ -177,7 +177,7 @@ class Listener:
                 _logger.exception("the bell failed to hear rings")
             finally:
                 waiters.lose_hearing()
-                ringing.lose()
+                topics.lose()
             time.sleep(pause)
 
     def _listen(self) -> None:
@@ -190,7 +190,7 @@ class Listener:
             gives_up_at = time.monotonic() + ECHO_WITHIN
             while True:
                 now = time.monotonic()
-                seconds = ringing.refresh(now) if waiters.is_hearing() else max(0.0, gives_up_at - now)
+                seconds = topics.refresh(now) if waiters.is_hearing() else max(0.0, gives_up_at - now)
                 arrivals.poll(None if seconds is None else 1000 * seconds)
                 own.pgconn.consume_input()
                 while (notification := own.pgconn.notifies()) is not None:
@@ -202,12 +202,12 @@ class Listener:
         name, counts, announced = read(payload)
         if name == self._ringer.name:
             if "" in counts:
-                ringing.begin_elsewhere(time.monotonic())
+                topics.begin_elsewhere(time.monotonic())
                 waiters.begin_hearing()
             return
         if announced:
             named = [topic for topic in announced if topic]
-            ringing.note(name, named, time.monotonic(), is_whole="" in announced)
+            topics.note(name, named, time.monotonic(), is_whole="" in announced)
         if counts:
             waiters.wake(counts)
 

@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connections
 
 from mailbox.database import outages
-from mailbox.database.bell import ringing, waiters
+from mailbox.database.bell import topics, waiters
 from mailbox.words.kinds import Kind
 
 EVERY = 0.02  # seconds between two looks whether another connection has committed
@@ -98,9 +98,9 @@ class Follower:
 
 def _topics(kind: str, uuid: str | None, *parties: Any) -> Iterator[str]:
     known = Kind(kind)
-    yield from ringing.of_kind(known)
+    yield from topics.of_kind(known)
     if uuid is not None:
-        yield from ringing.of_task(known, _Changed(UUID(uuid), *parties))
+        yield from topics.of_task(known, _Changed(UUID(uuid), *parties))
 
 
 follower = Follower()

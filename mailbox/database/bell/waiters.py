@@ -18,7 +18,7 @@ from typing import Generic, TypeVar
 
 from django.db import InterfaceError, OperationalError, connection
 
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics as topics_module
 
 Found = TypeVar("Found")
 
@@ -88,7 +88,7 @@ class Waiter:
 
     def pass_on(self, *, is_chained: bool) -> None:
         """Ring another waiter of each shared topic, in another process if this one has none."""
-        elsewhere = wake({topic: 1 for topic in self.topics if ringing.any_of(topic)}, is_chained=is_chained)
+        elsewhere = wake({topic: 1 for topic in self.topics if topics_module.any_of(topic)}, is_chained=is_chained)
         if elsewhere and not is_chained and not _here.has_ended:  # each process finds chained rings by its own watch
             for take in _elsewhere:
                 take(elsewhere)
@@ -197,12 +197,12 @@ def wake(counts: Mapping[str, int], *, is_chained: bool = False) -> Mapping[str,
     left: dict[str, int] = {}
     with _here.lock:
         for topic, count in counts.items():
-            everybody = ringing.any_of(topic)
+            everybody = topics_module.any_of(topic)
             _here.ring_all_of(everybody or topic)
             rung = _here.ring_some_of(topic, count, is_chained=is_chained) if everybody else 0
             if rung < count:
                 left[topic] = count - rung
-    if ringing.ROUND in counts:
+    if topics_module.ROUND in counts:
         for look in _rounds:
             look()
     return left

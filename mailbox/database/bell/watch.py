@@ -20,7 +20,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
 from mailbox.database import listed, outages
-from mailbox.database.bell import ringing, waiters
+from mailbox.database.bell import topics, waiters
 from mailbox.words.times import epoch_ms
 
 MORE = 100  # waits after whose begin memory is returned
@@ -179,10 +179,10 @@ class Watch:
         """Make one round."""
         self._looked_at = timezone.now()
         waited = waiters.waited()
-        found = [*map(ringing.agent, self._leasable(waited)), *map(ringing.sender, self._drainable(waited))]
+        found = [*map(topics.agent, self._leasable(waited)), *map(topics.sender, self._drainable(waited))]
         waiters.wake(dict.fromkeys(found, 1), is_chained=True)
-        others = [topic for topic in waited if topic in ringing.WITHOUT_LOOK]
-        waiters.wake(dict.fromkeys([*map(ringing.task, self._moved(waited)), *others], 1))
+        others = [topic for topic in waited if topic in topics.WITHOUT_LOOK]
+        waiters.wake(dict.fromkeys([*map(topics.task, self._moved(waited)), *others], 1))
         if time.monotonic() - self._checked_at >= EVERY:
             self._checked_at = time.monotonic()
             self._memory.give_back()
@@ -191,17 +191,17 @@ class Watch:
 
     def _leasable(self, waited: Sequence[str]) -> Sequence[int]:
         """Return the waiting agents with a task to lease."""
-        keys = ringing.agents_among(waited)
+        keys = topics.agents_among(waited)
         return [row[0] for row in _rows(LEASABLE, _KEYS, keys)] if keys else []
 
     def _drainable(self, waited: Sequence[str]) -> Sequence[int]:
         """Return the waiting agents with a pending result, and all agents whose tasks are out of time."""
-        keys = ringing.senders_among(waited)
+        keys = topics.senders_among(waited)
         return [row[0] for row in _rows(DRAINABLE, _KEYS, keys)] if keys else []
 
     def _moved(self, waited: Sequence[str]) -> Iterable[UUID]:
         """Return the waited tasks that changed since the last round, are out of time, or were not waited for then."""
-        ids = ringing.tasks_among(waited)
+        ids = topics.tasks_among(waited)
         rows = _rows(MOVED, listed.UUIDS, ids) if ids else []
         now = {UUID(str(uuid)): seq for uuid, seq, _ in rows}
         due = {UUID(str(uuid)) for uuid, _, is_due in rows if is_due}
@@ -210,7 +210,7 @@ class Watch:
 
     def _seconds_until_due(self) -> float:
         """Return the seconds until a task runs out of time that the last round did not see as such."""
-        if not waiters.is_any_waited(ringing.may_run_out):
+        if not waiters.is_any_waited(topics.may_run_out):
             return EVERY
         ((deadline_ms, times_out_at),) = _rows(NEXT_DUE, {}, [], after=self._looked_at)
         now, left = timezone.now(), [EVERY]

@@ -14,7 +14,7 @@ from django.utils.crypto import salted_hmac
 
 from mailbox.access.limits import waits
 from mailbox.access.limits.waits import Vigil
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.dialects.a2a.calls import Call
 from mailbox.dialects.a2a.errors import ContentTypeNotSupportedError, GenerationMismatchError, UnsupportedOperationError
 from mailbox.dialects.a2a.fields import generation
@@ -163,7 +163,7 @@ def looks(
 
     Yield None as a sign of life. ``longest`` is in seconds. Without a free seat there is no look.
     """
-    with suppress(QuotaExceededError), waits.vigil(call.caller, [ringing.task(task.uuid)]) as vigil:
+    with suppress(QuotaExceededError), waits.vigil(call.caller, [topics.task(task.uuid)]) as vigil:
         if vigil is not None:
             return (yield from _until(vigil, look, longest))
     return None

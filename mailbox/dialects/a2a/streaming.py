@@ -12,7 +12,7 @@ from django.conf import settings
 
 from mailbox.access.limits import waits
 from mailbox.access.limits.waits import Vigil
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.dialects.a2a import sending
 from mailbox.dialects.a2a.calls import Call, Version
 from mailbox.dialects.a2a.errors import NoFreeSeatError, UnsupportedOperationError
@@ -46,7 +46,7 @@ def send_and_follow(call: Call, body: SendMessageRequest) -> Generator[Frame | N
     with ExitStack() as stack:
         vigil = _seat(call, stack)
         sent = sending.send(call, body)
-        vigil.wait_for([ringing.task(sent.task.uuid)])
+        vigil.wait_for([topics.task(sent.task.uuid)])
         stream = _Stream(call, sent.task, vigil, stack.enter_context(event_log.following(sent.task)), stops_asking=True)
         yield None
         stream.begin_at(sent.position)
@@ -72,7 +72,7 @@ def subscribe(call: Call, body: SubscribeToTaskRequest) -> Generator[Frame | Non
         raise UnsupportedOperationError("The task has ended. GetTask reads it.", task_id=task.uuid)
     with ExitStack() as stack:
         vigil = _seat(call, stack)
-        vigil.wait_for([ringing.task(task.uuid)])
+        vigil.wait_for([topics.task(task.uuid)])
         stream = _Stream(call, task, vigil, stack.enter_context(event_log.following(task)), stops_asking=False)
         yield None
         yield stream.snapshot(stream.begin_now() if since is None else stream.begin_at(since), None)

@@ -11,8 +11,7 @@ from typing_extensions import TypedDict
 
 from agentcards import registry
 from mailbox.access.agents import directory
-from mailbox.access.limits import own_limits
-from mailbox.access.limits import quotas as quotas_module
+from mailbox.access.limits import own_limits, quota_usage
 from mailbox.access.limits.own_limits import LARGEST, LARGEST_BYTES
 from mailbox.dialects.base.fields import AgentField, Exact, Integer
 from mailbox.dialects.base.openapi import describe
@@ -77,11 +76,11 @@ class QuotasView(MailboxView):
 
 
 def _shown(agent: Agent) -> Response:
-    used = quotas_module.usage_of(agent, cards=registry.count_of(agent))
+    used = quota_usage.usage_of(agent, cards=registry.count_of(agent))
     return Response({"kind": "a2a_quotas", "quotas": [_usage(one) for one in used]})
 
 
-def _usage(one: quotas_module.Usage) -> QuotaUsage:
+def _usage(one: quota_usage.Usage) -> QuotaUsage:
     return {
         "quota": one.name,
         "recipient": one.recipient or None,

@@ -16,7 +16,7 @@ from mailbox.inspection import answers, inboxes
 from mailbox.life import expiry, leasing, results, sending
 from mailbox.models import Agent, Task
 from mailbox.upkeep import imports
-from mailbox.words import envelopes, names
+from mailbox.words import names, shapes
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError
 
@@ -50,7 +50,7 @@ class A2AInbox:
 
         A blank description, a value that is not text, or a context that has no JSON form raises `InvalidRequestError`.
         """
-        envelopes.require(str, source_agent=source_agent)
+        shapes.require(str, source_agent=source_agent)
         task = wire.envelope(
             self._owner.display, description, source_job_id=source_job_id, context=wire.plain("context", context)
         )
@@ -114,10 +114,10 @@ class A2AInbox:
         errors of `imports.import_tasks`. Raises `InvalidRequestError` for ``data`` or ``tasks`` that are no mapping.
         A task that the hub knows stays as it is.
         """
-        envelopes.require(Mapping, data=data)
+        shapes.require(Mapping, data=data)
         job_id, name = data["job_id"], data["agent_name"]
         by_id = data.get("tasks", {})
-        envelopes.require(Mapping, tasks=by_id)
+        shapes.require(Mapping, tasks=by_id)
         tasks = [A2ATask.model_validate(raw) for raw in by_id.values()]
         _require_names(job_id, name)
         owner = registration.address_of(name)
@@ -215,7 +215,7 @@ def export(caller: Caller, owner: Agent, *, job_id: str, cursor: str | None = No
 
 
 def _require_names(job_id: str, agent_name: str) -> None:
-    envelopes.require(str, job_id=job_id, agent_name=agent_name)
+    shapes.require(str, job_id=job_id, agent_name=agent_name)
     for name, value in (("job_id", job_id), ("agent_name", agent_name)):
         if not value:
             raise ValueError(f"{name} must not be empty")

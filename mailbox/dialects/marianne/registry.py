@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentcards import models, registry
 from mailbox.dialects.marianne import registry_wire as wire
 from mailbox.dialects.marianne.values import AgentCard
-from mailbox.words import envelopes
+from mailbox.words import shapes
 
 
 class AgentCardRegistry:
@@ -23,7 +23,7 @@ class AgentCardRegistry:
         The card of another job under the same name is removed. Raises ValueError for an empty job id or name, and for
         text that the database cannot store. Journals ``agent_card_registered``.
         """
-        envelopes.require(AgentCard, card=card)
+        shapes.require(AgentCard, card=card)
         self._registry.register(job_id, wire.row(card))
 
     def deregister(self, job_id: str) -> AgentCard | None:

@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.inspection.answers import Answer
 from mailbox.models import Result, Task
-from mailbox.words import content, envelopes, json_text, names
+from mailbox.words import content, json_text, names, shapes
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError
 
@@ -87,7 +87,7 @@ def envelope(
 
     Raises `InvalidRequestError` for a blank description, and for a description or job id that is not text.
     """
-    envelopes.require(str, description=description, source_job_id=source_job_id)
+    shapes.require(str, description=description, source_job_id=source_job_id)
     if not description.strip():
         raise InvalidRequestError({"description": "description must not be empty"})
     return TaskEnvelope(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.dialects.mcp import requests, wire
 from mailbox.dialects.mcp.waiting import McpCall, Waiting, awaited
 from mailbox.inspection import answers, lists, tasks
@@ -31,7 +31,7 @@ def wait_for_result(call: McpCall, wanted: requests.WaitForResult) -> Waiting[Js
         seen[:] = [expiry.current(call.caller, task_id)]
         return seen[0].state not in OPEN
 
-    ended = yield from awaited(call, [ringing.task(task_id)], look, wanted.wait_ms, lambda: _told(seen[0]))
+    ended = yield from awaited(call, [topics.task(task_id)], look, wanted.wait_ms, lambda: _told(seen[0]))
     task = seen[0] if ended else expiry.current(call.caller, task_id)
     return awaited_task(task)
 

@@ -16,7 +16,7 @@ from django.conf import settings
 from pydantic import BaseModel
 
 from agentcards import card_document, profiles, tools
-from mailbox.database.bell import ringing
+from mailbox.database.bell import topics
 from mailbox.dialects.mcp import answers, requests, schemas, sender_tools, wire
 from mailbox.dialects.mcp.waiting import McpCall, Waiting, awaited
 from mailbox.inspection import conversation, lists
@@ -33,7 +33,7 @@ def receive_task(call: McpCall, wanted: requests.ReceiveTask) -> Waiting[Json]:
         leased[:] = leasing.lease_tasks(caller, attempt_id=attempt_id)
         return bool(leased) or leasing.is_spent(caller, attempt_id)
 
-    own = ringing.agent(caller.agent.pk if caller.agent else None)
+    own = topics.agent(caller.agent.pk if caller.agent else None)
     yield from awaited(call, [own], look, wanted.wait_ms, lambda: "No task has come yet.")
     if not leased:
         spent = {"attempt_spent": True} if leasing.is_spent(caller, attempt_id) else {}

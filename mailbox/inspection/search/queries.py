@@ -56,7 +56,7 @@ from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.result import ResultQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import InvalidRequestError
 
 __all__ = [

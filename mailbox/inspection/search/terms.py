@@ -17,7 +17,7 @@ from django.utils import timezone
 from mailbox.models import Agent, RollUp
 from mailbox.models.agent import AgentQuerySet
 from mailbox.models.rollup import MINUTE
-from mailbox.models.task_queries import matching_id
+from mailbox.models.task import matching_id
 from mailbox.words import json_text, times
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.ids import LEAST, IdPattern

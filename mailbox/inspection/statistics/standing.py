@@ -26,7 +26,7 @@ from mailbox.models.agent import AgentQuerySet
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.rollup import floor
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 
 HOUR = timedelta(hours=1)
 ALL_ERRORS = 3  # the least results of an hour that, if all are errors, are reported

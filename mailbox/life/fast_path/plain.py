@@ -22,7 +22,7 @@ from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import managers
-from mailbox.database.bell import ringing
+from mailbox.database.bell import ringing, topics
 from mailbox.journal import entries
 from mailbox.life.fast_path import postgresql, sqlite, statements
 from mailbox.models import Agent, Lease, Result, Task
@@ -72,7 +72,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     task.pk, *recipient = row
     task.recipient = Agent.from_identity(*recipient)
     task._state.adding, task._state.db = False, DEFAULT_DB_ALIAS
-    ringing.ring([ringing.agent(task.recipient_id)])
+    ringing.ring([topics.agent(task.recipient_id)])
     audit.note_tasks([task.uuid])
     return task
 
@@ -97,7 +97,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     sender = Agent.from_identity(*row[-4:-1])
     task = managers.instance_of(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
     lease = managers.instance_of(Lease, LEASE, row[len(TASK) : -4], task=task, holder=holder)
-    ringing.ring([ringing.task(task.uuid)])
+    ringing.ring([topics.task(task.uuid)])
     audit.note_tasks([task.uuid])
     return [lease]
 
@@ -133,7 +133,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         return None
     result = managers.instance_of(Result, RESULT, row)
     result.task = task
-    ringing.ring([ringing.sender(task.sender_id), ringing.task(task.uuid)])
+    ringing.ring([topics.sender(task.sender_id), topics.task(task.uuid)])
     audit.note_tasks([task.uuid])
     quotas.grow_by_result(task.sender_id, result.size)
     return result

@@ -19,7 +19,7 @@ from agentcards.models import RemoteCall
 from mailbox.access.callers import Caller
 from mailbox.background import remote_sender
 from mailbox.background.remote_sender import RemoteSender
-from mailbox.database.bell import ringing, waiters
+from mailbox.database.bell import ringing, topics, waiters
 from mailbox.database.bell.waiters import Waiter
 from mailbox.models import Result
 from tests.support import factories
@@ -42,7 +42,7 @@ def test_a_ring_brings_a_task_to_its_remote_agent(remote, alice, monkeypatch):
     carrier.start()
     try:
         for number in range(2):
-            waits.until(lambda: ringing.agent(factories.row_of(rita).pk) in waiters.waited())
+            waits.until(lambda: topics.agent(factories.row_of(rita).pk) in waiters.waited())
             factories.sent_task(alice, rita)
             looks.until(partial(has_results, number + 1))
     finally:

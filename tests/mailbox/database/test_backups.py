@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from mailbox.database.backups import archive, files, sqlite
-from mailbox.database.backups.archive import BackupError, Manifest, Writer
+from mailbox.database.backups.archive import Manifest, Writer
+from mailbox.database.backups.files import BackupError
 from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.one_database

@@ -11,14 +11,14 @@ from django.utils import timezone
 
 from mailbox.access.limits import own_limits, waits
 from mailbox.database import waiting
-from mailbox.database.bell import ringing
+from mailbox.database.bell import ringing, topics
 from mailbox.models import ApiKey
 from mailbox.words import tokens
 from mailbox.words.errors import QuotaExceededError, UnauthenticatedError
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
-TOPIC = ringing.task(uuid4())
+TOPIC = topics.task(uuid4())
 
 
 @pytest.fixture(autouse=True)

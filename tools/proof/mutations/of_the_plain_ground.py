@@ -20,7 +20,7 @@ BUGS = (
                 "    Kind.TASK_RELEASED: (Ring.TASK,),\n",
             ),
         ),
-        fails=f"{TESTS}/database/bell/test_ringing_topics.py"
+        fails=f"{TESTS}/database/bell/test_topics.py"
         "::test_a_task_that_returns_to_the_queue_rings_its_recipient_and_its_readers",
     ),
     Bug(

@@ -19,7 +19,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import managers
-from mailbox.database.bell import ringing
+from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
 from mailbox.journal import entries
 from mailbox.life.fast_path import plain, statements
@@ -67,7 +67,7 @@ def send_first(
     rows = _stored(caller, sender, items, now) if len(tasks) > 1 else ()
     keys = dict(rows)
     sent = {place: _sent(task, keys[task.uuid]) for place, task in enumerate(tasks) if task.uuid in keys}
-    ringing.ring([ringing.agent(task.recipient_id) for task in sent.values()])
+    ringing.ring([topics.agent(task.recipient_id) for task in sent.values()])
     audit.note_tasks(task.uuid for task in sent.values())
     return len(tasks), sent
 

@@ -18,7 +18,7 @@ from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import managers
-from mailbox.database.bell import ringing
+from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
 from mailbox.journal import entries
 from mailbox.life.fast_path import plain, statements
@@ -201,9 +201,9 @@ def _leased(holder: Agent, row: Sequence[Any]) -> Lease:
 
 def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:
     """Remember the bytes of the results, and ring the bell for what came."""
-    rung = [ringing.task(lease.task.uuid) for lease in leases]
+    rung = [topics.task(lease.task.uuid) for lease in leases]
     for result in posted:
         quotas.grow_by_result(result.sender_id, result.size)
-        rung += [ringing.sender(result.sender_id), ringing.task(result.task.uuid)]
+        rung += [topics.sender(result.sender_id), topics.task(result.task.uuid)]
     ringing.ring(rung)
-    audit.note_tasks(ringing.tasks_among(rung))
+    audit.note_tasks(topics.tasks_among(rung))

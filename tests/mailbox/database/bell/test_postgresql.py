@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from django.db import connection
 
-from mailbox.database.bell import postgresql, ringing, waiters, watch
+from mailbox.database.bell import postgresql, ringing, topics, waiters, watch
 from mailbox.database.bell.postgresql import Listener, Ringer
 from tests.support.pauses import until
 
@@ -146,7 +146,7 @@ def test_a_ring_goes_to_other_processes_unless_a_waiter_here_was_rung(monkeypatc
 
 def test_a_notification_is_shorter_than_postgresql_takes():
     rung = {f"task {number:032x}": 1 + number % 3 for number in range(1000)}
-    announced = frozenset(f"agent {number}" for number in range(ringing.MOST_NAMED))
+    announced = frozenset(f"agent {number}" for number in range(topics.MOST_NAMED))
     texts = list(postgresql.payloads("a" * 16, [*postgresql.lines(rung, announced)]))
     again = [postgresql.read(text) for text in texts]
 
@@ -165,7 +165,7 @@ def test_a_foreign_notification_rings_nothing(text, topic):
         Listener(Ringer())._hear(text)
 
         assert not waiter.is_rung
-        assert ringing._elsewhere.processes == {}
+        assert topics._elsewhere.processes == {}
 
 
 def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
@@ -231,16 +231,16 @@ def known(monkeypatch):
 
 def test_a_process_announces_its_waiters_and_withdraws_them(known, monkeypatch, listening, topic):
     monkeypatch.setattr(ringing, "RENEWED_EVERY", 0.05)
-    until(ringing.is_nobody)
+    until(topics.is_nobody)
     other = Ringer()
 
     other.announce([topic])
-    until(lambda: ringing.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {topic: 1})
+    until(lambda: topics.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {topic: 1})
     listening[1].wait_for(["task 1"])
     other.announce(["task 2"])
-    until(lambda: ringing.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {"task 1": 1})
+    until(lambda: topics.wanted({topic: 1, "agent 1": 2, "task 1": 1}) == {"task 1": 1})
     listening[1].wait_for([])
-    until(ringing.is_nobody)
+    until(topics.is_nobody)
 
 
 def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, listening, topic):
@@ -263,12 +263,12 @@ def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, l
 
 
 def test_a_lost_connection_makes_the_waiters_of_others_unknown(known, listening, monkeypatch):
-    until(ringing.is_nobody)
+    until(topics.is_nobody)
     monkeypatch.setattr(ringing, "COMPLETE_AFTER", 60.0)
     end_listening()
 
-    until(ringing.is_unknown)
-    assert ringing.wanted({"agent 1": 1}) == {"agent 1": 1}
+    until(topics.is_unknown)
+    assert topics.wanted({"agent 1": 1}) == {"agent 1": 1}
     until(waiters.is_hearing)
 
 

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection  # noqa: F401 (the condition of the mark names it)
 
 from mailbox.access import audit
-from mailbox.database.bell import ringing, sqlite, waiters
+from mailbox.database.bell import ringing, sqlite, topics, waiters
 from mailbox.database.bell.sqlite import Follower
 from mailbox.journal import entries
 from mailbox.life import leasing, results
@@ -67,21 +67,21 @@ def follow(monkeypatch):
 
 
 def test_a_task_wakes_its_recipient_and_its_result_the_sender(alice, bob, follow):
-    recipient = follow(ringing.agent(bob.agent.pk))
-    with waiters.waiting([ringing.sender(alice.agent.pk)]) as sender:
+    recipient = follow(topics.agent(bob.agent.pk))
+    with waiters.waiting([topics.sender(alice.agent.pk)]) as sender:
         task = factories.sent_task(alice, bob)
         assert recipient.wait(None)
         assert not sender.is_rung
 
         leasing.lease_tasks(bob)
-        with waiters.waiting([ringing.task(task.uuid)]) as reader:
+        with waiters.waiting([topics.task(task.uuid)]) as reader:
             results.post_result(bob, factories.result_envelope(task))
             assert sender.wait(None)
             assert reader.wait(None)
 
 
 def test_a_row_without_a_task_rings_what_its_kind_rings(alice, follow):
-    waiter = follow(ringing.CALLBACKS)
+    waiter = follow(topics.CALLBACKS)
     audit.note(alice, entries.push_resent(uuid4(), uuid4(), "x"))
 
     assert waiter.wait(None)
@@ -90,7 +90,7 @@ def test_a_row_without_a_task_rings_what_its_kind_rings(alice, follow):
 def test_more_rows_than_one_statement_reads_are_all_read(alice, bob, follow, monkeypatch):
     monkeypatch.setattr(sqlite, "MOST_ROWS", 1)
     monkeypatch.setattr(sqlite, "NEW_ROWS", sqlite.NEW_ROWS.replace("LIMIT 1000", "LIMIT 1"))
-    waiter = follow(ringing.agent(bob.agent.pk))
+    waiter = follow(topics.agent(bob.agent.pk))
     with audit.decision(alice) as journal:
         for number in range(5):
             journal.beside(entries.authentication_failed(str(number), 1))

@@ -10,12 +10,12 @@ from collections import deque
 
 import pytest
 
-from mailbox.database.bell import ringing, waiters
+from mailbox.database.bell import ringing, topics, waiters
 from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.one_database
 
-AGENT, OTHER, TASK = ringing.agent(12), ringing.agent(13), "task " + "0" * 32
+AGENT, OTHER, TASK = topics.agent(12), topics.agent(13), "task " + "0" * 32
 
 
 @pytest.fixture(autouse=True)
@@ -117,7 +117,7 @@ def test_chained_rings_wake_the_next_waiter_only_after_a_find(three):
 
 
 def test_waiters_for_any_agent_wake_with_each_agent():
-    with waiters.waiting([ringing.agent(None)]) as anyone, waiters.waiting([ringing.sender(None)]) as another:
+    with waiters.waiting([topics.agent(None)]) as anyone, waiters.waiting([topics.sender(None)]) as another:
         waiters.wake({OTHER: 1})
 
         assert rung([anyone, another]) == [True, False]

@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.database.bell import ringing, waiters, watch
+from mailbox.database.bell import ringing, topics, waiters, watch
 from mailbox.database.bell.watch import Watch
 from mailbox.life import leasing, results
 from mailbox.models import Agent, Lease, Task
@@ -51,7 +51,7 @@ def rung_by_a_round(waiter, the_watch=None):
 
 
 def test_a_queued_task_rings_its_recipient(alice, bob, wait_for):
-    waiter, other = wait_for(ringing.agent(bob.agent.pk)), wait_for(ringing.agent(alice.agent.pk))
+    waiter, other = wait_for(topics.agent(bob.agent.pk)), wait_for(topics.agent(alice.agent.pk))
     assert not rung_by_a_round(waiter)
 
     factories.sent_task(alice, bob)
@@ -63,7 +63,7 @@ def test_a_queued_task_rings_its_recipient(alice, bob, wait_for):
 
 
 def test_a_paused_agent_has_nothing_to_lease(alice, bob, wait_for):
-    waiter = wait_for(ringing.agent(bob.agent.pk))
+    waiter = wait_for(topics.agent(bob.agent.pk))
     factories.sent_task(alice, bob)
     Agent.objects.update(paused_at=timezone.now(), paused_reason="x")
     assert not rung_by_a_round(waiter)
@@ -74,7 +74,7 @@ def test_a_paused_agent_has_nothing_to_lease(alice, bob, wait_for):
 
 
 def test_a_pending_result_rings_its_sender(alice, bob, wait_for):
-    waiter, other = wait_for(ringing.sender(alice.agent.pk)), wait_for(ringing.sender(bob.agent.pk))
+    waiter, other = wait_for(topics.sender(alice.agent.pk)), wait_for(topics.sender(bob.agent.pk))
     factories.sent_task(alice, bob)
     assert not rung_by_a_round(waiter)
 
@@ -88,8 +88,8 @@ def test_a_pending_result_rings_its_sender(alice, bob, wait_for):
 
 @pytest.mark.parametrize("state", ["queued", "interrupted", "in_flight"])
 def test_a_task_out_of_time_rings_its_sender_and_its_readers(alice, bob, wait_for, state):
-    (task, sender), the_watch = (factories.sent_task(alice, bob), wait_for(ringing.sender(alice.agent.pk))), Watch()
-    reader = wait_for(ringing.task(task.uuid))
+    (task, sender), the_watch = (factories.sent_task(alice, bob), wait_for(topics.sender(alice.agent.pk))), Watch()
+    reader = wait_for(topics.task(task.uuid))
     if state == "in_flight":
         leasing.lease_tasks(bob)
     elif state == "interrupted":
@@ -110,7 +110,7 @@ def test_a_task_out_of_time_rings_its_sender_and_its_readers(alice, bob, wait_fo
 
 def test_a_change_of_a_task_rings_its_readers_once(alice, bob, wait_for):
     task, the_watch = factories.sent_task(alice, bob), Watch()
-    reader, gone = wait_for(ringing.task(task.uuid)), wait_for(ringing.task(uuid4()))
+    reader, gone = wait_for(topics.task(task.uuid)), wait_for(topics.task(uuid4()))
     assert rung_by_a_round(reader, the_watch)  # it was not waited for before
     assert gone.is_rung
     assert not rung_by_a_round(reader, the_watch)
@@ -122,14 +122,14 @@ def test_a_change_of_a_task_rings_its_readers_once(alice, bob, wait_for):
 
 
 def test_waiters_that_no_statement_looks_for_are_rung_each_round(wait_for):
-    waiting = [wait_for(ringing.agent(None)), wait_for(ringing.sender(None)), wait_for(ringing.CALLBACKS)]
+    waiting = [wait_for(topics.agent(None)), wait_for(topics.sender(None)), wait_for(topics.CALLBACKS)]
     Watch().look()
 
     assert [waiter.is_rung for waiter in waiting] == [True, True, True]
 
 
 def test_one_round_serves_every_waiter_of_an_agent_with_many_tasks(alice, bob, wait_for):
-    waiting = [wait_for(ringing.agent(bob.agent.pk)) for _ in range(3)]
+    waiting = [wait_for(topics.agent(bob.agent.pk)) for _ in range(3)]
     for _ in range(2):
         factories.sent_task(alice, bob)
     Watch().look()
@@ -141,9 +141,9 @@ def test_one_round_serves_every_waiter_of_an_agent_with_many_tasks(alice, bob, w
 
 def test_a_round_takes_three_statements_for_any_number_of_waiters(alice, bob, wait_for, django_assert_num_queries):
     for caller in (alice, bob):
-        wait_for(ringing.agent(caller.agent.pk), ringing.sender(caller.agent.pk))
+        wait_for(topics.agent(caller.agent.pk), topics.sender(caller.agent.pk))
     for _ in range(3):
-        wait_for(ringing.task(factories.sent_task(alice, bob).uuid))
+        wait_for(topics.task(factories.sent_task(alice, bob).uuid))
 
     with django_assert_num_queries(3):
         Watch().look()
@@ -180,7 +180,7 @@ def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, mon
     the_watch = Watch()
     factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 3_000)
     assert seconds_left(the_watch) == pytest.approx(watch.EVERY - 1)
-    wait_for(ringing.sender(alice.agent.pk))
+    wait_for(topics.sender(alice.agent.pk))
     assert seconds_left(the_watch) == pytest.approx(3)
 
     Task.objects.update(deadline_ms=None)
@@ -200,11 +200,11 @@ def test_only_those_who_wait_for_a_sender_or_a_task_need_the_next_due_task(
     alice, bob, wait_for, django_assert_num_queries, seconds_left
 ):
     task, the_watch = factories.sent_task(alice, bob, deadline_ms=epoch_ms(timezone.now()) + 2_000), Watch()
-    wait_for(ringing.agent(bob.agent.pk), ringing.sender(None))
+    wait_for(topics.agent(bob.agent.pk), topics.sender(None))
     with django_assert_num_queries(0):
         assert seconds_left(the_watch) > 3
 
-    wait_for(ringing.task(task.uuid))
+    wait_for(topics.task(task.uuid))
     with django_assert_num_queries(1):
         assert seconds_left(the_watch) == pytest.approx(2)
 
@@ -214,7 +214,7 @@ def test_a_task_that_was_sent_and_ran_out_of_time_since_the_last_round_makes_one
     alice, bob, wait_for, clock, seconds_left
 ):
     the_watch = Watch()
-    wait_for(ringing.sender(alice.agent.pk))
+    wait_for(topics.sender(alice.agent.pk))
     factories.sent_task(alice, bob)
     Task.objects.update(deadline_ms=epoch_ms(timezone.now()) - 1)
     the_watch._looked_at -= timedelta(seconds=1)
@@ -272,10 +272,10 @@ def test_a_new_announcement_makes_two_early_rounds(monkeypatch, clock):
 def test_a_resumed_agent_makes_a_round_due(alice, bob, wait_for, monkeypatch, clock):
     early = watch._Early()
     monkeypatch.setattr(watch, "_early", early)
-    wait_for(ringing.agent(bob.agent.pk))
-    (ring,) = ringing.of_kind(Kind.AGENT_RESUMED)
+    wait_for(topics.agent(bob.agent.pk))
+    (ring,) = topics.of_kind(Kind.AGENT_RESUMED)
 
-    assert waiters.wake({ringing.agent(alice.agent.pk): 1}) == {ringing.agent(alice.agent.pk): 1}
+    assert waiters.wake({topics.agent(alice.agent.pk): 1}) == {topics.agent(alice.agent.pk): 1}
     assert early.at == []
     assert waiters.wake({ring: 1}) == {ring: 1}  # it concerns other processes too
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.database.bell.ringing import RINGS, Ring
+from mailbox.database.bell.topics import RINGS, Ring
 from mailbox.models import Task
 from mailbox.words.a2a import states
 from mailbox.words.a2a.states import Change, TaskState

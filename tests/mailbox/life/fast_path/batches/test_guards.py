@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from mailbox.access.agents import registration
 from mailbox.access.nonces import Nonce
-from mailbox.database.bell import ringing
+from mailbox.database.bell import ringing, topics
 from mailbox.life import batches, sending
 from mailbox.life.fast_path.batches import sends, work
 from mailbox.models import AuditEvent, Lease, Result, SigningKey, SpentNonce, Task
@@ -212,13 +212,13 @@ def test_the_bell_rings_once_for_each_thing_that_came(alice, bob, monkeypatch):
     monkeypatch.setattr(ringing, "ring", rung.extend)
 
     sent = batches.send_tasks(alice, tasks_for(bob)).posted
-    assert rung == [ringing.agent(factories.row_of(bob).pk)] * 3
+    assert rung == [topics.agent(factories.row_of(bob).pk)] * 3
     leases = batches.lease_tasks(bob, most=3).leases
     rung.clear()
     batches.post_results(bob, answered(leases))
 
-    of_sender = ringing.sender(factories.row_of(alice).pk)
-    assert sorted(rung) == sorted([of_sender] * 3 + [ringing.task(task.uuid) for task in sent])
+    of_sender = topics.sender(factories.row_of(alice).pk)
+    assert sorted(rung) == sorted([of_sender] * 3 + [topics.task(task.uuid) for task in sent])
 
 
 def test_the_journal_of_a_whole_cycle_is_that_of_single_calls(alice, bob, singly):

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from mailbox.database.bell import ringing
+from mailbox.database.bell import ringing, topics
 from mailbox.life import leasing, results, sending
 from mailbox.life.fast_path import plain
 from mailbox.words.kinds import Kind
@@ -14,19 +14,19 @@ from tests.support import factories
 
 
 def test_every_kind_has_its_rings():
-    assert set(ringing.RINGS) == set(Kind)
+    assert set(topics.RINGS) == set(Kind)
 
 
 @pytest.mark.one_database
 def test_topics_name_what_they_are_of():
     task = uuid4()
-    named = [ringing.agent(1), ringing.agent(None), ringing.sender(2), ringing.sender(None), ringing.task(task)]
+    named = [topics.agent(1), topics.agent(None), topics.sender(2), topics.sender(None), topics.task(task)]
 
-    assert ringing.agents_among(named) == [1]
-    assert ringing.senders_among(named) == [2]
-    assert ringing.tasks_among(named) == [task]
-    assert [ringing.any_of(one) for one in named] == ["agent *", "agent *", "sender *", "sender *", None]
-    assert [ringing.may_run_out(one) for one in named] == [False, False, True, False, True]
+    assert topics.agents_among(named) == [1]
+    assert topics.senders_among(named) == [2]
+    assert topics.tasks_among(named) == [task]
+    assert [topics.any_of(one) for one in named] == ["agent *", "agent *", "sender *", "sender *", None]
+    assert [topics.may_run_out(one) for one in named] == [False, False, True, False, True]
 
 
 @pytest.mark.django_db
@@ -37,7 +37,7 @@ def test_a_task_that_returns_to_the_queue_rings_its_recipient_and_its_readers(al
 
     leasing.release(bob, task.uuid, reason="again")
 
-    assert sorted(rung) == [ringing.agent(bob.agent.pk), ringing.task(task.uuid)]
+    assert sorted(rung) == [topics.agent(bob.agent.pk), topics.task(task.uuid)]
 
 
 @pytest.mark.django_db
@@ -57,10 +57,10 @@ def test_both_forms_of_the_hot_verbs_ring_the_same(alice, bob, form, monkeypatch
     results.post_result(bob, factories.result_envelope(lease.task, lease_id=lease.lease_id))
     results.drain_results(alice)
 
-    of_task = ringing.task(task.uuid)
+    of_task = topics.task(task.uuid)
     assert rung == [
-        [ringing.agent(bob.agent.pk)],
+        [topics.agent(bob.agent.pk)],
         [of_task],
-        [ringing.sender(alice.agent.pk), of_task],
+        [topics.sender(alice.agent.pk), of_task],
         *([[]] if form == "whole form" else []),
     ]
