@@ -225,12 +225,12 @@ def test_a_ringer_without_a_thread_drops_its_rings_and_starts_later(listening, m
 @pytest.fixture
 def known(monkeypatch):
     """Let this process know at once the topics that others wait for."""
-    monkeypatch.setattr(ringing, "COMPLETE_AFTER", 0.0)
+    monkeypatch.setattr(topics, "COMPLETE_AFTER", 0.0)
     monkeypatch.setattr(watch, "_early", watch._Early())
 
 
 def test_a_process_announces_its_waiters_and_withdraws_them(known, monkeypatch, listening, topic):
-    monkeypatch.setattr(ringing, "RENEWED_EVERY", 0.05)
+    monkeypatch.setattr(topics, "RENEWED_EVERY", 0.05)
     until(topics.is_nobody)
     other = Ringer()
 
@@ -246,7 +246,7 @@ def test_a_process_announces_its_waiters_and_withdraws_them(known, monkeypatch, 
 def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, listening, topic):
     own, waiter = listening
     said: list[list[str]] = []
-    monkeypatch.setattr(ringing, "RENEWED_EVERY", 0.05)
+    monkeypatch.setattr(topics, "RENEWED_EVERY", 0.05)
     monkeypatch.setattr(waiters, "_announce", [own.announce])
     monkeypatch.setattr(own, "_send_or_drop", said.append)
     assert not waiter.wait(0)
@@ -264,7 +264,7 @@ def test_a_waiter_is_announced_before_it_waits_and_renewed(known, monkeypatch, l
 
 def test_a_lost_connection_makes_the_waiters_of_others_unknown(known, listening, monkeypatch):
     until(topics.is_nobody)
-    monkeypatch.setattr(ringing, "COMPLETE_AFTER", 60.0)
+    monkeypatch.setattr(topics, "COMPLETE_AFTER", 60.0)
     end_listening()
 
     until(topics.is_unknown)

@@ -14,7 +14,7 @@ COUNTS = {AGENT: 2, OTHER: 1, TASK: 1, topics.CALLBACKS: 1}
 
 @pytest.fixture(autouse=True)
 def _own_state(monkeypatch):
-    monkeypatch.setattr(ringing, "_elsewhere", topics._Elsewhere())
+    monkeypatch.setattr(topics, "_elsewhere", topics._Elsewhere())
 
 
 @pytest.fixture
