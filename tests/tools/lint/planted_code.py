@@ -155,6 +155,15 @@ PACKAGES: list[Row] = [
         ["pyproject.toml:6: nothing imports the dependency orjson"],
     ),
     (
+        packages.every_imported_package_is_declared,
+        {
+            "pyproject.toml": '[project]\ndependencies = [\n"psycopg[pool]",\n]',
+            packages.SETTINGS: "MIDDLEWARE = []",
+            "mailbox/a.py": "import json\nimport psycopg_pool\nimport orjson\nimport mailbox.b\n",
+        },
+        ["pyproject.toml:2: the hub imports a package that it does not declare: orjson"],
+    ),
+    (
         packages.every_pinned_package_has_its_hashes_and_no_index_is_named,
         {"requirements/base.txt": "# made\na==1 \\\n    --hash=sha256:0\nb==1\n--index-url x\n"},
         ["requirements/base.txt:4: no hash: b==1", "requirements/base.txt:5: no index is named: index-url"],
