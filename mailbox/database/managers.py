@@ -1,19 +1,23 @@
-"""Instances of models from rows that a statement has read. Django's own way costs several times as much.
+"""The managers of the models, instances from rows, and cursors of SQLite for frequent statements.
 
-Cursors of SQLite for statements that run very often. Django would rewrite their parameters in each run.
+Django's own instances cost several times as much, and it would rewrite the parameters of a statement in each run.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from functools import cache
 from typing import Any, TypeVar
 
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.db.backends.sqlite3.base import SQLiteCursorWrapper
-from django.db.models import Model, QuerySet
+from django.db.models import Expression, Model, QuerySet
 from django.db.models.base import ModelState
+
+Moment = datetime | Expression
+"""A known moment, or an expression that each run of a query gives."""
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
 

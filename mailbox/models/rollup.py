@@ -5,11 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Case, F, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, Expression, F, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncHour
 
-from mailbox.database.compiled import Given, Time
-from mailbox.database.managers import managed_by
+from mailbox.database.managers import Moment, managed_by
 
 MINUTE = timedelta(minutes=1)
 FINE = timedelta(hours=25)  # how far back minutes are read singly: a day, and the hour that its end is compared with
@@ -18,7 +17,7 @@ FINE = timedelta(hours=25)  # how far back minutes are read singly: a day, and t
 SETTLES_AFTER = timedelta(minutes=2)
 
 
-def during(field: str, start: Time, end: datetime | None, mark: str = "") -> Q:
+def during(field: str, start: Moment, end: datetime | None, mark: str = "") -> Q:
     """Return the condition for rows whose ``field`` lies from ``start`` until before ``end``, None for until now.
 
     ``mark`` is the field of the roll-ups that bounds the keys of such rows, if there is one. No other index is then
@@ -43,14 +42,14 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         """Narrow to the compacted rows of minutes that are not rolled up yet."""
         return self.filter(is_open=True)
 
-    def since(self, start: Time) -> RollUpQuerySet:
+    def since(self, start: Moment) -> RollUpQuerySet:
         return self.filter(minute__gte=start)
 
     def newest(self) -> RollUp | None:
         """Return the hub's row of the newest minute, which has all marks; None before the first roll-up."""
         return self.of_hub().order_by("-minute").first()
 
-    def mark_before(self, moment: Time, mark: str) -> Coalesce:
+    def mark_before(self, moment: Moment, mark: str) -> Coalesce:
         """Return, as an expression, a key up to which all rows are older than ``moment``."""
         over = self._marked().filter(minute__lte=moment - MINUTE).order_by("-minute")
         return Coalesce(Subquery(over.values(mark)[:1]), 0)
@@ -64,7 +63,12 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         return self.of_hub().filter(last_task__isnull=False)
 
     def for_results(
-        self, start: Time, agents: Collection[int | Given], agents_start: Time, runs_from: Time, fine: Time | None
+        self,
+        start: Moment,
+        agents: Collection[int | Expression],
+        agents_start: Moment,
+        runs_from: Moment,
+        fine: Moment | None,
     ) -> list[QuerySet[RollUp, tuple[Any, ...]]]:
         """Return (agent, is_open, last_result, minute, ok, partial, error, replayed, runs) of many minutes, in parts.
 
