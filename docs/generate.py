@@ -18,7 +18,7 @@ from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_ty
 import grimp
 
 from mailbox.dialects.a2a import errors as official_errors
-from mailbox.dialects.base import codes
+from mailbox.dialects.base import http_errors
 from mailbox.journal.entries import about_tasks, access, agents, hub, task_life
 from mailbox.words.kinds import Kind, LifeEntry
 from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
@@ -76,7 +76,7 @@ def cli() -> str:
 def add_a_protocol() -> str:
     """Return docs/contribute/add-a-protocol.md with the code of the example dialect and the checks of the suite."""
     page = _read("docs/contribute/add-a-protocol.md")
-    for name in ("urls", "requests", "wire", "answers", "views", "doors"):
+    for name in ("urls", "requests", "wire", "views", "doors"):
         page = _with_block(page, name, f"```python\n{_read(f'tests/mailbox/dialects/example/{name}.py')}```\n")
     page = _with_block(page, "acts", f"```python\n{_class('tests/support/doors.py', 'Act')}\n```\n")
     return _with_block(page, "checks", _checks_of_doors())
@@ -89,7 +89,9 @@ def dashboard() -> str:
 
 def errors() -> str:
     """Return docs/reference/errors.md with the codes of errors, and with those of the official protocol."""
-    page = _with_block(_read("docs/reference/errors.md"), "codes", codes.table(codes.of_errors()))
+    page = _with_block(
+        _read("docs/reference/errors.md"), "codes", http_errors.table_of_codes(http_errors.error_codes())
+    )
     return _with_block(page, "official", official_errors.table())
 
 

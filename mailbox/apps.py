@@ -14,8 +14,8 @@ class MailboxConfig(AppConfig):
 
         from mailbox import checks  # noqa: F401 registers itself
         from mailbox.access.people import staff
-        from mailbox.dialects.yeoman import records
+        from mailbox.dialects.yeoman import wire
         from mailbox.life import callbacks
 
-        callbacks.BODIES[callbacks.OTHERWISE] = records.record
+        callbacks.BODIES[callbacks.OTHERWISE] = wire.record
         m2m_changed.connect(staff.follow_group, sender=User.groups.through, dispatch_uid="staff follows the group")

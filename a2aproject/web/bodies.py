@@ -17,7 +17,7 @@ from django.http.response import HttpResponseBase
 from a2aproject.serving import connections
 from mailbox.access.limits.rates import network_of
 from mailbox.database import waiting
-from mailbox.dialects.base.transport import STALLED_ANSWER, StalledBodyError
+from mailbox.dialects.base.http_errors import STALLED_ANSWER, StalledBodyError
 
 MOST = 16 * 1024 * 1024  # bytes to read; a client that sends more may miss the answer
 CHUNK = 64 * 1024

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from http import HTTPStatus
 from pathlib import Path
+from types import FrameType
 
 import pytest
 from django.test import Client
@@ -21,10 +23,10 @@ MOST_MODULES = 45
 def entered():
     """Return the modules of the product that a call enters."""
 
-    def measure(call) -> set[str]:
+    def measure(call: Callable[[], object]) -> set[str]:
         modules: set[str] = set()
 
-        def note(frame, event, _) -> None:
+        def note(frame: FrameType, event: str, _: object) -> None:
             path = frame.f_code.co_filename
             if event == "call" and path.startswith(f"{ROOT}/") and "/." not in path:
                 modules.add(str(Path(path).relative_to(ROOT)))

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 from uuid import UUID
 
 from mailbox.access.callers import Caller
-from mailbox.dialects.base.statuses import STATUS
+from mailbox.dialects.base.http_errors import STATUS
 from mailbox.words.errors import MailboxError
 from mailbox.words.times import LONGEST_MS
 from tests.support import factories

@@ -14,12 +14,12 @@ from pydantic import BaseModel
 from agentcards import client
 from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.base.view import parse
-from mailbox.dialects.corvid import agent_requests
-from mailbox.dialects.corvid import requests as corvid
-from mailbox.dialects.covenant import admin_requests, conversation_requests
+from mailbox.dialects.corvid import agent_views as corvid_agents
+from mailbox.dialects.corvid import handler
+from mailbox.dialects.covenant import access_views, agent_views, conversation_views, journal_views, repair_views
 from mailbox.dialects.covenant import requests as covenant
-from mailbox.dialects.marianne import registry_requests
-from mailbox.dialects.marianne import requests as marianne
+from mailbox.dialects.marianne import registry_views
+from mailbox.dialects.marianne import views as marianne
 from mailbox.dialects.yeoman import requests as yeoman
 from mailbox.dialects.yeoman import wire
 from mailbox.life.updates import MAX_UPDATES
@@ -34,7 +34,17 @@ from tools.fuzz import examples
 from tools.fuzz.mutation import Mutator, as_json
 from tools.fuzz.parser import INVALID, Parser
 
-MODULES = (covenant, conversation_requests, admin_requests, marianne, registry_requests, agent_requests)
+MODULES = (
+    covenant,
+    conversation_views,
+    access_views,
+    agent_views,
+    journal_views,
+    repair_views,
+    marianne,
+    registry_views,
+    corvid_agents,
+)
 SHAPES: Mapping[str, type[BaseModel]] = {
     name: next(getattr(module, name) for module in MODULES if hasattr(module, name)) for name in examples.BODIES
 }
@@ -53,11 +63,11 @@ def read_body(given: tuple[str, Any]) -> None:
         found = parse(shape, stored(value))
         if isinstance(found, covenant.TaskBody | covenant.ResultBody):
             checked(found.envelope())
-        if isinstance(found, conversation_requests.SayBody):
+        if isinstance(found, conversation_views.SayBody):
             found.words().check()
-        if isinstance(found, conversation_requests.UpdatesBody):
+        if isinstance(found, conversation_views.UpdatesBody):
             check_updates([update.update() for update in found.updates], MAX_UPDATES)
-        if isinstance(found, agent_requests.RegisterAgentBody):
+        if isinstance(found, corvid_agents.RegisterAgentBody):
             AgentRef.parse(found.address)
     except MailboxError as refusal:
         JSONRenderer().render({"message": refusal.message, **vars(refusal).get("fields", {})})
@@ -108,10 +118,10 @@ ENVELOPE: Mapping[str, Any] = {
 
 
 def read_tasks_send(value: Any) -> None:
-    sent = corvid.parse(stored(value))
+    sent = handler.parse_send(stored(value))
     assert sent.message.strip()
-    assert corvid.MIN_TIMEOUT_MS <= sent.timeout_ms <= corvid.MAX_TIMEOUT_MS
-    assert 1 <= sent.depth <= corvid.MAX_DEPTH_VALUE
+    assert handler.MIN_TIMEOUT_MS <= sent.timeout_ms <= handler.MAX_TIMEOUT_MS
+    assert 1 <= sent.depth <= handler.MAX_DEPTH_VALUE
     assert type(sent.timeout_ms) is type(sent.depth) is int
 
 
@@ -197,7 +207,7 @@ PARSERS = (
         draw=lambda mutator: mutator.value(examples.TASKS_SEND),
         strategy=json_values,
         check=read_tasks_send,
-        refusals=(*INVALID, corvid.ValidationFailedError),
+        refusals=(*INVALID, handler.ValidationFailedError),
     ),
     Parser(
         name="messages (YEOMAN)",

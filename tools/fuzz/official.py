@@ -16,12 +16,12 @@ from mailbox.database import paging
 from mailbox.dialects.a2a import push_operations, requests
 from mailbox.dialects.a2a.calls import Version, version_of
 from mailbox.dialects.a2a.errors import InvalidEnvelopeError, VersionNotSupportedError, rest_error, rpc_error
-from mailbox.dialects.a2a.fields import generation
 from mailbox.dialects.a2a.operations import OPERATIONS
-from mailbox.dialects.a2a.rpc_views import RpcRequest
+from mailbox.dialects.a2a.requests import generation
+from mailbox.dialects.a2a.views import RpcRequest
 from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.view import parse
-from mailbox.dialects.corvid.agent_requests import RegisterAgentBody
+from mailbox.dialects.corvid.agent_views import RegisterAgentBody
 from mailbox.inspection import official_tasks
 from mailbox.inspection.official_tasks import TaskFilter
 from mailbox.models import Agent

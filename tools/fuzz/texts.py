@@ -14,7 +14,7 @@ from django.core.exceptions import EmptyResultSet
 from hypothesis import strategies as st
 
 from mailbox.database import paging
-from mailbox.dialects.marianne.delegation import delegations
+from mailbox.dialects.marianne.wire import delegations
 from mailbox.inspection.search import queries
 from mailbox.models import Task
 from mailbox.words import json_text, names, secret_box, times, tokens

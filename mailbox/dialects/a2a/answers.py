@@ -169,45 +169,5 @@ class RestRefusalMembers(TypedDict):
     error: RestFault
 
 
-class SendMessageAnswer(RootModel[SendMessageMembers]):
-    """The answer to a message: the task, or the one message of an agent that answered directly."""
-
-
-class StreamAnswer(RootModel[StreamMembers]):
-    """The data of one event of a stream."""
-
-
-class ListTasksAnswer(RootModel[ListTasksMembers]):
-    """A page of tasks."""
-
-
-class OfficialCard(RootModel[CardMembers]):
-    """The card of an agent."""
-
-
-class RpcAnswer(RootModel[RpcMembers]):
-    """The answer to a call."""
-
-
-class RpcRefusal(RootModel[RpcRefusalMembers]):
-    """The error of a call that HTTP itself refuses."""
-
-
-class RestRefusal(RootModel[RestRefusalMembers]):
-    """An error."""
-
-
-class TaskShown(RootModel[OfficialTask]):
-    """A task."""
-
-
-class PushConfigShown(RootModel[PushConfigMembers]):
-    """A receiver of a task's events."""
-
-
-class PushConfigPage(RootModel[PushConfigPageMembers]):
-    """A page of receivers."""
-
-
 class Nothing(RootModel[dict[str, Any]]):
     """An empty object."""

@@ -15,15 +15,15 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import http_date
-from pydantic import BaseModel, RootModel
+from pydantic import RootModel
 from rest_framework.request import Request
 from typing_extensions import TypedDict
 
 from agentcards import card_signing, official_agents, official_card
 from agentcards.card_signing import Jwk
 from mailbox.dialects.a2a.errors import rest_error
+from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.words.errors import MailboxError
 
@@ -32,7 +32,7 @@ class OfficialCardAnswer(RootModel[dict[str, Any]]):
     """An agent card of A2A 1.0, signed. Its signature is of the card without its signatures and its empty values."""
 
 
-class KeySet(BaseModel):
+class KeySet(TypedDict):
     """A JSON Web Key Set. A signature names its key by ``kid``."""
 
     keys: list[Jwk]
@@ -52,7 +52,7 @@ class ErrorStatus(TypedDict):
     details: list[ErrorDetail]
 
 
-class OfficialError(BaseModel):
+class OfficialError(TypedDict):
     """An error. Decide by the ``reason`` of the first detail."""
 
     error: ErrorStatus
@@ -119,9 +119,9 @@ class OfficialCardView(WellKnownView):
         public=True,
     )
     def get(self, request: Request, agent: str) -> HttpResponseBase | None:
-        found = official_agents.find(agent)
-        card = found.card(request.headers.get(VERSION) or request.query_params.get(VERSION, ""))
-        changed_at = found.profile.changed_at or found.agent.created_at
+        official = official_agents.find(agent)
+        card = official.card(request.headers.get(VERSION) or request.query_params.get(VERSION, ""))
+        changed_at = official.profile.changed_at or official.agent.created_at
         return self.shown(card, tag=official_card.tag_of(card), **{"Last-Modified": http_date(changed_at.timestamp())})
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
@@ -139,5 +139,5 @@ class KeySetView(WellKnownView):
         public=True,
     )
     def get(self, request: Request) -> HttpResponseBase | None:
-        keys = {"keys": card_signing.public_keys()}
+        keys: KeySet = {"keys": card_signing.public_keys()}
         return self.shown(keys, tag=official_card.tag_of(keys))

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any
 
-from mailbox.dialects.base import transport
-from mailbox.dialects.base.statuses import STATUS
-from mailbox.dialects.base.transport import TRANSPORT_STATUS
+from mailbox.dialects.base import http_errors
+from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from mailbox.words import errors
 from mailbox.words.errors import InvalidRequestError, MailboxError, TaskConflictError
 
@@ -72,7 +71,7 @@ class VersionNotSupportedError(MailboxError):
     code = "version_not_supported"
 
 
-class MethodNotFoundError(MailboxError):
+class UnknownRpcMethodError(MailboxError):
     """The protocol has no such method."""
 
     code = "method_not_found"
@@ -133,14 +132,14 @@ ROWS: Mapping[type[MailboxError], ErrorRow] = {
     errors.AlreadyResolvedError: _UNSUPPORTED,
     errors.NotAskableError: _UNSUPPORTED,
     ContentTypeNotSupportedError: _CONTENT_TYPE,
-    transport.UnsupportedMediaTypeError: _CONTENT_TYPE,
+    http_errors.UnsupportedMediaTypeError: _CONTENT_TYPE,
     GenerationMismatchError: ErrorRow(-32010, HTTPStatus.CONFLICT, "ABORTED", "TASK_GENERATION_MISMATCH"),
     ExtensionSupportRequiredError: ErrorRow(-32008, *_PRECONDITION, "EXTENSION_SUPPORT_REQUIRED"),
     VersionNotSupportedError: ErrorRow(-32009, *_PRECONDITION, "VERSION_NOT_SUPPORTED"),
     errors.InvalidJsonError: ErrorRow(-32700, *_ARGUMENT, "INVALID_REQUEST"),
     InvalidEnvelopeError: ErrorRow(-32600, *_ARGUMENT, "INVALID_REQUEST"),
-    MethodNotFoundError: _NO_METHOD,
-    transport.PathNotFoundError: _NO_METHOD,
+    UnknownRpcMethodError: _NO_METHOD,
+    http_errors.UnknownPathError: _NO_METHOD,
     InvalidRequestError: _INVALID_PARAMS,
     TaskConflictError: _INVALID_PARAMS,
 }
@@ -158,13 +157,13 @@ def row_of(error: Exception) -> ErrorRow:
 
 def table() -> str:
     """Return the errors of the protocol as a table in Markdown, each under its own class rather than another's."""
-    found: dict[tuple[str, int], tuple[ErrorRow, str]] = {}
+    rows: dict[tuple[str, int], tuple[ErrorRow, str]] = {}
     for kind, row in sorted(ROWS.items(), key=lambda pair: pair[0].__module__ != __name__):
         if row.domain == A2A:
-            found.setdefault((row.reason, row.code), (row, " ".join((kind.__doc__ or "").split())))
+            rows.setdefault((row.reason, row.code), (row, " ".join((kind.__doc__ or "").split())))
     lines = [
         f"| `{row.reason}` | {row.code} | {row.http.value} | `{row.status}` | {meaning} |\n"
-        for _, (row, meaning) in sorted(found.items())
+        for _, (row, meaning) in sorted(rows.items())
     ]
     return "".join(["| Reason | JSON-RPC | HTTP | Status | Meaning |\n|---|---|---|---|---|\n", *lines])
 
@@ -207,4 +206,4 @@ def _details(error: Exception, row: ErrorRow) -> list[dict[str, Any]]:
 
 
 def _camel(path: str) -> str:
-    return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), path)
+    return re.sub(r"_([a-z0-9])", lambda match: match[1].upper(), path)

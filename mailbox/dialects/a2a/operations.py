@@ -9,11 +9,11 @@ from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from mailbox.dialects.a2a import push_operations, requests, sending, streaming
+from mailbox.dialects.a2a import push_operations, requests, sending
 from mailbox.dialects.a2a.calls import Call, Version
 from mailbox.dialects.a2a.errors import TaskNotCancelableError, UnsupportedOperationError
-from mailbox.dialects.a2a.fields import generation
-from mailbox.dialects.a2a.streaming import Frame
+from mailbox.dialects.a2a.requests import generation
+from mailbox.dialects.a2a.sending import Frame
 from mailbox.inspection import official_tasks, task_events
 from mailbox.inspection.official_tasks import TaskFilter
 from mailbox.life import expiry
@@ -129,11 +129,11 @@ def _shown(call: Call, task: Task, history_length: int | None) -> Json:
 
 OPERATIONS: Mapping[str, Operation[Any]] = {
     "SendMessage": Operation(requests.SendMessageRequest, run=sending.outcome),
-    "SendStreamingMessage": Operation(requests.SendMessageRequest, stream=streaming.send_and_follow, needs="streaming"),
+    "SendStreamingMessage": Operation(requests.SendMessageRequest, stream=sending.send_and_follow, needs="streaming"),
     "GetTask": Operation(requests.GetTaskRequest, run=get_task),
     "ListTasks": Operation(requests.ListTasksRequest, run=list_tasks),
     "CancelTask": Operation(requests.CancelTaskRequest, run=cancel_task),
-    "SubscribeToTask": Operation(requests.SubscribeToTaskRequest, stream=streaming.subscribe, needs="streaming"),
+    "SubscribeToTask": Operation(requests.SubscribeToTaskRequest, stream=sending.subscribe, needs="streaming"),
     "CreateTaskPushNotificationConfig": Operation(
         requests.CreatePushConfigRequest, run=push_operations.create, needs="push"
     ),

@@ -85,11 +85,11 @@ def delete(call: Call, body: DeletePushConfigRequest) -> None:
 
 def inline_target(call: Call, body: SendMessageRequest) -> PushTarget | None:
     """Return the receiver that comes with a message; None without one."""
-    given = body.configuration.task_push_notification_config
-    if given is None:
+    config = body.configuration.task_push_notification_config
+    if config is None:
         return None
     require(call)
-    return _target(call, given)
+    return _target(call, config)
 
 
 @contextmanager
@@ -104,7 +104,9 @@ def _paths(beginning: str) -> Iterator[None]:
     try:
         yield
     except InvalidRequestError as error:
-        raise InvalidRequestError({_path(path, beginning): said for path, said in error.fields.items()}) from error
+        raise InvalidRequestError(
+            {_path(path, beginning): problem for path, problem in error.fields.items()}
+        ) from error
 
 
 def _path(path: str, beginning: str) -> str:
@@ -118,12 +120,12 @@ def _task_id(call: Call, task_id: str) -> UUID:
     return official_tasks.find(call.sender, call.agent, task_id).uuid
 
 
-def _target(call: Call, given: PushConfigFields) -> PushTarget:
-    authentication = given.authentication
+def _target(call: Call, config: PushConfigFields) -> PushTarget:
+    authentication = config.authentication
     return PushTarget(
-        url=given.url,
-        config_id=given.id or None,
-        token=given.token or None,
+        url=config.url,
+        config_id=config.id or None,
+        token=config.token or None,
         auth_scheme=authentication.scheme if authentication else None,
         auth_credentials=(authentication.credentials or None) if authentication else None,
         protocol=PushProtocol(call.version),

@@ -1,38 +1,191 @@
-"""The parameters of the eleven operations of A2A 1.0. Pure: no queries, no clock.
+"""The parameters of the eleven operations of A2A 1.0, and the types of their fields. Pure: no queries, no clock.
 
-An id of a task is any text here: an id of no task is answered as a task that is not there.
-Source: A2A 1.0, "Operations".
+Fields are read as ProtoJSON and as query strings: "5" is a number, "true" is true. An id of a task is any text here: an
+id of no task is answered as a task that is not there. Source: A2A 1.0, "Operations", "HTTP+JSON binding"; Protocol
+Buffers, "ProtoJSON Format".
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Literal, Self
+import re
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, ClassVar, Literal, Self
 from uuid import UUID
 
-from pydantic import BaseModel, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+from pydantic.alias_generators import to_camel
 
-from mailbox.dialects.a2a.fields import (
-    Base64,
-    ConfigId,
-    ContextId,
-    Count,
-    Flag,
-    HeaderText,
-    Id,
-    Moment,
-    Params,
-    Role,
-    StateFilter,
-    Text,
-    WebAddress,
-    work_timeout,
-)
+from mailbox.words import json_text, times
+from mailbox.words.a2a import parts
 from mailbox.words.a2a.fold import Opening
 from mailbox.words.a2a.parts import blocks_of, text_of_parts
-from mailbox.words.conversation import Words
-from mailbox.words.envelopes import A2A, AgentRef, TaskEnvelope
-from mailbox.words.push import PushTarget
+from mailbox.words.conversation import ID_MAX_LENGTH, Words
+from mailbox.words.envelopes import A2A, KEY_MAX_LENGTH, AgentRef, TaskEnvelope
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.push import URL_MAX_LENGTH, PushTarget
+
+MAX_INT32, MAX_INT64 = 2**31 - 1, 2**63 - 1
+ROLES = ("ROLE_UNSPECIFIED", "ROLE_USER", "ROLE_AGENT")
+# In the order of their numbers.
+STATES = (
+    "TASK_STATE_UNSPECIFIED",
+    "TASK_STATE_SUBMITTED",
+    "TASK_STATE_WORKING",
+    "TASK_STATE_COMPLETED",
+    "TASK_STATE_FAILED",
+    "TASK_STATE_CANCELED",
+    "TASK_STATE_INPUT_REQUIRED",
+    "TASK_STATE_REJECTED",
+    "TASK_STATE_AUTH_REQUIRED",
+)
+WORK_TIMEOUT = "urn:a2a-hub:work-timeout-ms"  # a key of a request's metadata, of the hub's own
+CONFIG_ID_MAX_LENGTH = 200
+HEADER_MAX_LENGTH = 4096  # of a token or credentials that go into a header
+_NUMBER = "must be a whole number"
+_DIGITS = re.compile(r"-?[0-9]{1,20}", re.ASCII)
+_VISIBLE = re.compile(r"[\x20-\x7e]+")
+_TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+
+
+class Params(BaseModel):
+    """The parameters of an operation, or a part of them.
+
+    Keys are accepted in camelCase and in snake_case, unknown keys are ignored. Null and "" mean that a key is absent,
+    unless it is one of ``with_presence``. Problems name keys in camelCase.
+    """
+
+    model_config = ConfigDict(extra="ignore", alias_generator=to_camel)
+    with_presence: ClassVar[frozenset[str]] = frozenset()
+    _alias_of: ClassVar[Mapping[str, str]] = {}
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, **kwargs: Any) -> None:
+        cls._alias_of = {name: field.alias or name for name, field in cls.model_fields.items()}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_absent(cls, body: Any) -> Any:
+        if not isinstance(body, dict):
+            return body
+        present = {cls._alias_of.get(key, key): value for key, value in body.items() if _is_present(value)}
+        return present | {key: body[key] for key in cls.with_presence if key in body}
+
+
+def _is_present(value: object) -> bool:
+    return value is not None and value != ""
+
+
+def _storable(text: str) -> str:
+    if problem := json_text.problem_with(text):
+        raise ValueError(problem)
+    return text
+
+
+def _integer(value: object) -> int:
+    is_digits = isinstance(value, str) and _DIGITS.fullmatch(value)
+    is_whole = isinstance(value, float) and value.is_integer()
+    if type(value) is int or is_digits or is_whole:
+        return int(value)  # type: ignore[call-overload,no-any-return]
+    raise ValueError(_NUMBER)
+
+
+def _natural(value: object) -> int:
+    if (number := _integer(value)) < 0:
+        raise ValueError(_NUMBER)
+    return number
+
+
+def _boolean(value: object) -> object:
+    return {"true": True, "false": False}.get(value.lower(), value) if isinstance(value, str) else value
+
+
+def _named(names: tuple[str, ...]) -> Callable[[object], object]:
+    """Return the reader of an enum value by its name or number."""
+
+    def name_of(value: object) -> object:
+        if value in names:
+            return value
+        try:
+            return names[_natural(value)]
+        except (ValueError, IndexError) as error:
+            raise ValueError(f"must be one of {', '.join(names[1:])}") from error
+
+    return name_of
+
+
+def _specified(role: str) -> str:
+    if role == ROLES[0]:
+        raise ValueError("is required")
+    return role
+
+
+def _filter(state: str) -> str | None:
+    return None if state == STATES[0] else state
+
+
+def _not_blank(text: str) -> str:
+    if not text.strip():
+        raise ValueError("must not be blank")
+    return text
+
+
+def _moment(value: object) -> datetime:
+    text = value.upper() if isinstance(value, str) else ""
+    try:
+        if _TIMESTAMP.fullmatch(text):
+            return datetime.fromisoformat(text).astimezone(UTC)
+    except (ValueError, OverflowError):
+        pass
+    raise ValueError("must be a time with an offset, such as 2026-01-31T12:00:00Z")
+
+
+def _for_header(text: str) -> str:
+    if not _VISIBLE.fullmatch(text):
+        raise ValueError("must be visible ASCII characters")
+    return text
+
+
+def generation(value: object, path: str) -> int | None:
+    """Return the generation that a request names at ``path``; None without one. Raises `InvalidRequestError`."""
+    if value is None:
+        return None
+    try:
+        number = _integer(value)
+    except ValueError as error:
+        raise InvalidRequestError({path: str(error)}) from error
+    if not 0 <= number <= MAX_INT64:
+        raise InvalidRequestError({path: f"must be between 0 and {MAX_INT64}"})
+    return number
+
+
+def work_timeout(metadata: Mapping[str, Any]) -> timedelta | None:
+    """Return the work timeout that the metadata of a request name; None without one. Raises `InvalidRequestError`."""
+    if (value := metadata.get(WORK_TIMEOUT)) is None:
+        return None
+    try:
+        if 1 <= (milliseconds := _integer(value)) <= times.LONGEST_MS:
+            return times.from_ms(milliseconds)
+        problem = f"must be between 1 and {times.LONGEST_MS} milliseconds"
+    except ValueError as error:
+        problem = str(error)
+    raise InvalidRequestError({f"metadata.{WORK_TIMEOUT}": problem})
+
+
+Text = Annotated[str, Strict(), AfterValidator(_storable)]
+Id = Annotated[str, Strict(), Field(max_length=ID_MAX_LENGTH), AfterValidator(_storable)]
+ConfigId = Annotated[str, Strict(), Field(max_length=CONFIG_ID_MAX_LENGTH), AfterValidator(_storable)]
+ContextId = Annotated[
+    str, Strict(), Field(max_length=KEY_MAX_LENGTH), AfterValidator(_storable), AfterValidator(_not_blank)
+]
+WebAddress = Annotated[str, Strict(), Field(max_length=URL_MAX_LENGTH), AfterValidator(_storable)]
+HeaderText = Annotated[str, Strict(), Field(max_length=HEADER_MAX_LENGTH), AfterValidator(_for_header)]
+Base64 = Annotated[str, Strict(), AfterValidator(parts.standard_base64)]
+Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MAX_INT32)]
+Flag = Annotated[bool, BeforeValidator(_boolean), Strict()]
+Role = Annotated[str, BeforeValidator(_named(ROLES)), AfterValidator(_specified)]
+StateFilter = Annotated[str | None, BeforeValidator(_named(STATES)), AfterValidator(_filter)]
+Moment = Annotated[datetime, BeforeValidator(_moment)]
 
 CONTENTS = ("text", "raw", "url", "data")
 PAGE_SIZE, MAX_PAGE_SIZE = 50, 100
@@ -53,13 +206,13 @@ class MessagePart(Params):
 
     @model_validator(mode="before")
     @classmethod
-    def _has_one_content(cls, given: Any) -> Any:
-        if not isinstance(given, dict):
-            return given
-        given = {key: value for key, value in given.items() if value is not None or key == "data"}
-        if sum(name in given for name in CONTENTS) != 1:
+    def _has_a_single_content(cls, body: Any) -> Any:
+        if not isinstance(body, dict):
+            return body
+        body = {key: value for key, value in body.items() if value is not None or key == "data"}
+        if sum(name in body for name in CONTENTS) != 1:
             raise ValueError(f"must have exactly one of {', '.join(CONTENTS)}")
-        return given
+        return body
 
     def part(self) -> dict[str, Any]:
         """Return the part as JSON without empty members."""
@@ -146,17 +299,17 @@ class SendMessageRequest(Tenanted):
 
         The request has activated ``extensions``. ``push`` is the receiver of the task's events.
         """
-        given = self.message
-        parts = [part.part() for part in given.parts]
+        message = self.message
+        parts = [part.part() for part in message.parts]
         intent_text = text_of_parts(parts)
         opening = Opening(
             blocks=blocks_of(parts),
-            message_id=given.message_id,
-            is_agents=given.is_agents,
+            message_id=message.message_id,
+            is_agents=message.is_agents,
             extra={
-                "metadata": given.metadata,
-                "extensions": given.extensions,
-                "reference_task_ids": given.reference_task_ids,
+                "metadata": message.metadata,
+                "extensions": message.extensions,
+                "reference_task_ids": message.reference_task_ids,
             },
         )
         more = {
@@ -179,14 +332,14 @@ class SendMessageRequest(Tenanted):
 
     def words(self) -> Words:
         """Return the message as a further one of its task."""
-        given = self.message
+        message = self.message
         return Words(
-            content=blocks_of([part.part() for part in given.parts]),
-            message_id=given.message_id,
-            metadata=given.metadata or None,
-            extensions=tuple(given.extensions),
-            reference_task_ids=tuple(given.reference_task_ids),
-            as_agent=given.is_agents,
+            content=blocks_of([part.part() for part in message.parts]),
+            message_id=message.message_id,
+            metadata=message.metadata or None,
+            extensions=tuple(message.extensions),
+            reference_task_ids=tuple(message.reference_task_ids),
+            as_agent=message.is_agents,
         )
 
 

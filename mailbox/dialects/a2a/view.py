@@ -25,11 +25,9 @@ from mailbox.dialects.a2a.calls import Call, Version, activated
 from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
-from mailbox.dialects.a2a.sending import KEY_HEADER
-from mailbox.dialects.a2a.streaming import LAST_EVENT_ID, Frame
-from mailbox.dialects.base import bodies, cors, signed
-from mailbox.dialects.base.bodies import encoded
-from mailbox.dialects.base.sse import Begun, stream
+from mailbox.dialects.a2a.sending import KEY_HEADER, LAST_EVENT_ID, Frame
+from mailbox.dialects.base import bodies, request_headers
+from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
 
@@ -92,7 +90,7 @@ class OfficialView(DialectView):
 
     def perform_authentication(self, request: Request) -> None:
         """Find the caller. A request without credentials to an open agent comes from the hub's anonymous agent."""
-        has_credentials = self.presented_key(request.headers) is not None or signed.is_signed(request)
+        has_credentials = self.presented_key(request.headers) is not None or request_headers.is_signed(request)
         if has_credentials or request.META.get(settings.A2A_CLIENT_CERT_META) or not self._let_anonymous_in(request):
             super().perform_authentication(request)
 
@@ -145,8 +143,8 @@ class OfficialView(DialectView):
             return stream(events(operation.stream(call, params), self.wrap, self.broken))
         if operation.run is None:
             raise TypeError(f"{operation} does nothing")
-        found = operation.run(call, params)
-        return self._later(found) if isinstance(found, Iterator) else self.answer(self.result(found))
+        result = operation.run(call, params)
+        return self._later(result) if isinstance(result, Iterator) else self.answer(self.result(result))
 
     def _later(self, items: Any) -> HttpResponseBase:
         """Return the response of an operation that waits. A quick result is an ordinary answer with a length."""
@@ -170,9 +168,9 @@ class OfficialView(DialectView):
         """Return the response with this result."""
         raise NotImplementedError
 
-    def result(self, found: object) -> object:
+    def result(self, answer: object) -> object:
         """Return the result of an operation in the version of the call."""
-        return found
+        return answer
 
     def wrap(self, result: bytes) -> bytes:
         """Return the JSON of a result in the envelope of the request."""
@@ -209,7 +207,7 @@ class OfficialView(DialectView):
         raise NotImplementedError
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        cors.admit(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
+        request_headers.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         if self.activated:
             response.headers[EXTENSIONS] = ", ".join(self.activated)
         return super().finalize_response(request, response, *args, **kwargs)

@@ -1,22 +1,19 @@
-"""The body of a request: its length, its type and its bytes.
-
-Requests and answers of a hub whose dialects all speak JSON, so that nothing is negotiated.
-"""
+"""The bodies of requests and answers. All dialects speak JSON, so that nothing is negotiated."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Generator, Iterator
 from typing import Any
 
 import orjson
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, UnreadablePostError
+from django.http import HttpRequest, HttpResponse, StreamingHttpResponse, UnreadablePostError
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
-from mailbox.dialects.base.transport import (
+from mailbox.dialects.base.http_errors import (
     STALLED_ANSWER,
     BodyTooLargeError,
     LengthRequiredError,
@@ -127,3 +124,26 @@ class JSONRequest(Request):
 
 _NEGOTIATOR = AlwaysJSON()
 _RENDERER = JSONRenderer()
+
+
+class Begun:
+    """The chunks of a response whose source has begun. Closing it closes the source, also if nothing was sent."""
+
+    def __init__(self, chunks: Iterator[bytes], source: Generator[object, None, Any]) -> None:
+        self._chunks, self._source = chunks, source
+
+    def __iter__(self) -> Begun:
+        return self
+
+    def __next__(self) -> bytes:
+        return next(self._chunks)
+
+    def close(self) -> None:
+        self._source.close()
+
+
+def stream(chunks: Begun) -> StreamingHttpResponse:
+    """Return the response of a stream, which no proxy holds back or keeps."""
+    response = StreamingHttpResponse(chunks, content_type="text/event-stream")
+    response.headers["X-Accel-Buffering"] = "no"
+    return response

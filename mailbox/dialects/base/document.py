@@ -1,23 +1,95 @@
 """The last step of the OpenAPI document: texts and examples, and the forms that generators of clients read well.
 
-Examples of whole bodies, made of the examples of their fields.
+The texts stand in a file ``descriptions.toml`` in the folder of each dialect. A text is ``"..."``, or
+``["...", example]`` where an example is needed. The file has these tables:
+
+- ``[fields]``: the fields of bodies and answers by name, the same in all shapes of all dialects.
+- ``[shapes.<Component>]``: the fields that mean something else in one component. The key ``""`` is the component.
+- ``[parameters]``: the parameters of paths, queries and headers.
+- ``[operations]``: the operations by their ids. An operation that is served at several paths is named once.
+
+Examples of whole bodies are made of the examples of their fields.
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
 from http import HTTPStatus
+from pathlib import Path
 from typing import Any
 
 import orjson
 from pydantic import TypeAdapter
 
-from mailbox.dialects.base import codes, descriptions
-from mailbox.dialects.base.blocks import COMPONENT, Content
-from mailbox.dialects.base.descriptions import WHOLE, Text, Texts
-from mailbox.dialects.base.fields import AgentName
+from mailbox.dialects.base import http_errors
+from mailbox.dialects.base.fields import AgentName, Content
 from mailbox.dialects.base.openapi import CODES
+from mailbox.dialects.base.wire import COMPONENT
+
+DIALECTS = Path(__file__).parent.parent
+FILE = "descriptions.toml"
+WHOLE = ""  # names the component itself
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A description and its examples: one at most. ``example`` may be any JSON value, so that a tuple holds it."""
+
+    text: str
+    example: tuple[Any, ...] = ()
+
+    @classmethod
+    def read(cls, value: object) -> Text:
+        """Return the text of ``"..."`` or ``["...", example]``."""
+        text, *example = value if isinstance(value, list) else [value]
+        return cls(text=str(text), example=tuple(example))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """All texts, of all dialects."""
+
+    fields: dict[str, Text] = field(default_factory=dict)
+    shapes: dict[str, dict[str, Text]] = field(default_factory=dict)
+    parameters: dict[str, Text] = field(default_factory=dict)
+    operations: dict[str, Text] = field(default_factory=dict)
+
+    def of_field(self, component: str, name: str) -> Text | None:
+        """Return the text of a field; None without one."""
+        return self.shapes.get(component, {}).get(name) or self.fields.get(name)
+
+    def of_operation(self, operation_id: str) -> Text | None:
+        """Return the text of an operation, also of one with a suffix for its path; None without one."""
+        fitting = [name for name in self.operations if operation_id == name or operation_id.startswith(f"{name}_")]
+        return self.operations[max(fitting, key=len)] if fitting else None
+
+
+@cache
+def all_texts() -> Texts:
+    """Return the texts of all dialects. Raises `ValueError` for a name that two files describe."""
+    described = Texts()
+    for file in sorted(DIALECTS.glob(f"*/{FILE}")):
+        tables: Mapping[str, Mapping[str, Any]] = tomllib.loads(file.read_text())
+        for name in ("fields", "parameters", "operations"):
+            _add(getattr(described, name), {key: Text.read(value) for key, value in tables.get(name, {}).items()}, file)
+        shapes = tables.get("shapes", {}).items()
+        _add(
+            described.shapes,
+            {key: {name: Text.read(one) for name, one in value.items()} for key, value in shapes},
+            file,
+        )
+    return described
+
+
+def _add(known: dict[str, Any], more: Mapping[str, Any], file: Path) -> None:
+    if twice := known.keys() & more.keys():
+        raise ValueError(f"{file} describes what another file describes: {', '.join(sorted(twice))}")
+    known.update(more)
+
 
 Json = dict[str, Any]
 PREFIX = "#/components/schemas/"
@@ -28,7 +100,7 @@ class NoExampleError(Exception):
     """A part of a schema has no example. The message is its path."""
 
 
-def of_schema(schema: Mapping[str, Any], components: Mapping[str, Json], path: str = "", level: int = 0) -> Any:
+def example_of(schema: Mapping[str, Any], components: Mapping[str, Json], path: str = "", level: int = 0) -> Any:
     """Return an example of ``schema``. Raises `NoExampleError`.
 
     An own example comes first. An object leaves out the optional fields whose example is null.
@@ -40,22 +112,26 @@ def of_schema(schema: Mapping[str, Any], components: Mapping[str, Json], path: s
         name = schema["$ref"].removeprefix(PREFIX)
         if level > DEEPEST:
             raise NoExampleError(f"{path} is endless")
-        return of_schema(components[name], components, path or name, level + 1)
+        return example_of(components[name], components, path or name, level + 1)
     if is_nullable(schema):
         return None
     options = schema.get("anyOf") or schema.get("oneOf")
-    return of_schema(options[0], components, path, level) if options else _of_type(schema, components, path, level)
+    return (
+        example_of(options[0], components, path, level)
+        if options
+        else _example_of_type(schema, components, path, level)
+    )
 
 
-def _of_type(schema: Mapping[str, Any], components: Mapping[str, Json], path: str, level: int) -> Any:
+def _example_of_type(schema: Mapping[str, Any], components: Mapping[str, Json], path: str, level: int) -> Any:
     match schema.get("type"):
         case "object" if "properties" in schema:
             fields = schema["properties"].items()
-            made = {name: of_schema(one, components, f"{path}.{name}", level) for name, one in fields}
+            made = {name: example_of(one, components, f"{path}.{name}", level) for name, one in fields}
             required = schema.get("required", ())
             return {name: value for name, value in made.items() if value is not None or name in required}
         case "array":
-            return [of_schema(schema["items"], components, f"{path}.0", level)] if schema.get("items") else []
+            return [example_of(schema["items"], components, f"{path}.0", level)] if schema.get("items") else []
         case "boolean":
             return True
         case "null":
@@ -89,19 +165,19 @@ STATUSES = {
 
 def finish(result: Json, generator: object, request: object, public: bool) -> Json:
     """Return the document with its texts and examples. A hook of drf-spectacular, which gives the other arguments."""
-    texts, components = descriptions.texts(), result["components"]["schemas"]
+    texts, components = all_texts(), result["components"]["schemas"]
     _add_shared(result)
     _resolve_aliases(result)
     for name, schema in components.items():
         _describe_component(schema, texts.shapes.get(name, {}).get(WHOLE))
-        for field, one in _fields_of(schema):
-            _describe(one, texts.of_field(name, field))
-            _tell_default(one)
+        for key, part in schema.get("properties", {}).items():
+            _describe(part, texts.of_field(name, key))
+            _tell_default(part)
         _tidy(schema)
     for operations in result["paths"].values():
         for operation in operations.values():
             _describe_operation(operation, texts, components)
-    result["info"]["description"] += f"\n\n## Errors\n\n{codes.table(codes.of_errors())}"
+    result["info"]["description"] += f"\n\n## Errors\n\n{http_errors.table_of_codes(http_errors.error_codes())}"
     return result
 
 
@@ -132,10 +208,6 @@ def _parts_of(value: object) -> Iterator[Json]:
         yield value
     for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from _parts_of(part)
-
-
-def _fields_of(schema: Json) -> Iterator[tuple[str, Json]]:
-    yield from schema.get("properties", {}).items()
 
 
 def _describe_component(schema: Json, text: Text | None) -> None:
@@ -219,7 +291,7 @@ def _give_example(
     The shape that a view names for a stream is that of the data of each event.
     """
     with suppress(NoExampleError):
-        media["example"] = own[0] if own else of_schema(media["schema"], components)
+        media["example"] = own[0] if own else example_of(media["schema"], components)
     if is_stream:
         text = "Server-sent events. The data of each is JSON of this shape."
         media["schema"] = {"type": "string", "description": text, "contentSchema": media["schema"]}
@@ -247,9 +319,9 @@ def _describe_response(status: int, response: Json, operation: Json, components:
         response["description"] = (described or f"{operation['summary']}.").split("\n\n")[0]
         return
     response["description"] = STATUSES[HTTPStatus(status)]
-    if found := response.get(CODES):
-        response["description"] += f" Codes with this status: {', '.join(f'`{code}`' for code in found)}."
-        code = next((code for code in USUAL_CODES if code in found), found[0])
-        message = next((row.meaning for row in codes.of_errors() if row.code == code), response["description"])
+    if listed := response.get(CODES):
+        response["description"] += f" Codes with this status: {', '.join(f'`{code}`' for code in listed)}."
+        code = next((code for code in USUAL_CODES if code in listed), listed[0])
+        message = next((row.meaning for row in http_errors.error_codes() if row.code == code), response["description"])
         for media in response["content"].values():
             media["example"] = {"kind": "error", "code": code, "message": message}

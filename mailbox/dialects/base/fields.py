@@ -1,18 +1,78 @@
-"""The types of fields in request shapes. JSON types are not converted: the text "1" is no integer."""
+"""The types of fields in request shapes. JSON types are not converted: the text "1" is no integer.
+
+The shapes of content blocks describe them in the OpenAPI document. `mailbox.words.content` checks the blocks.
+"""
 
 from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, Strict
 from typing_extensions import TypeAliasType, TypedDict
 
-from mailbox.dialects.base.blocks import Content, shown_as
+from mailbox.dialects.base.wire import AgentId, ShownAs
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.times import LONGEST_MS
+
+
+class TextBlock(TypedDict):
+    """Text."""
+
+    type: Literal["text"]
+    text: str
+
+
+class JsonBlock(TypedDict):
+    """Any JSON value."""
+
+    type: Literal["json"]
+    value: Any
+
+
+class ImageBlock(TypedDict):
+    """A picture."""
+
+    type: Literal["image"]
+    data: str
+    mimeType: str
+
+
+class AudioBlock(TypedDict):
+    """A sound."""
+
+    type: Literal["audio"]
+    data: str
+    mimeType: str
+
+
+class ResourceBlock(TypedDict):
+    """A resource with its content, as the Model Context Protocol has it."""
+
+    type: Literal["resource"]
+    resource: dict[str, Any]
+
+
+class ResourceLinkBlock(TypedDict):
+    """A link to a resource."""
+
+    type: Literal["resource_link"]
+    uri: str
+    name: str
+
+
+ContentBlock = TypeAliasType(
+    "ContentBlock",
+    Annotated[
+        TextBlock | JsonBlock | ImageBlock | AudioBlock | ResourceBlock | ResourceLinkBlock,
+        Field(discriminator="type", description="A content block. Its `type` tells its other fields; more may follow."),
+    ],
+)
+Content = TypeAliasType(
+    "Content", Annotated[str | list[ContentBlock], Field(description="Text, or a list of content blocks.")]
+)
 
 MAX_DATE_MS = 253_402_300_799_999  # the last millisecond of the year 9999
 
@@ -42,13 +102,6 @@ def _agent_ref(value: object) -> AgentRef:
         raise ValueError(next(iter(error.fields.values()))) from error
 
 
-class AgentId(TypedDict):
-    """An agent: its name and its Ed25519 public key in base58."""
-
-    display: str
-    pubkey: str
-
-
 AgentName = TypeAliasType(
     "AgentName",
     Annotated[
@@ -56,7 +109,7 @@ AgentName = TypeAliasType(
         Field(description="An agent: its id, its name `local@host`, or its local part where that is unambiguous."),
     ],
 )
-AgentField = Annotated[AgentRef, PlainValidator(_agent_ref), shown_as(AgentName.__name__)]
+AgentField = Annotated[AgentRef, PlainValidator(_agent_ref), ShownAs(AgentName.__name__)]
 
 
 def _blocks(value: object) -> list[Any]:
@@ -68,7 +121,7 @@ def _blocks(value: object) -> list[Any]:
 
 
 # Text is one text block.
-Blocks = Annotated[list[Any], PlainValidator(_blocks), shown_as(Content.__name__)]
+Blocks = Annotated[list[Any], PlainValidator(_blocks), ShownAs(Content.__name__)]
 
 
 class Lax(BaseModel):

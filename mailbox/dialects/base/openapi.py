@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
+from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, extend_schema
-from pydantic import BaseModel
+from pydantic import BaseModel, TypeAdapter
+from typing_extensions import is_typeddict
 
-from mailbox.dialects.base import codes
+from mailbox.dialects.base import http_errors
 
+Shape = type[BaseModel] | type[Mapping[str, Any]]
 View = TypeVar("View", bound=Callable[..., Any])
 
 ERROR = {"$ref": "#/components/schemas/ErrorBody"}
@@ -38,6 +42,29 @@ class ErrorBody(BaseModel):
     fields: dict[str, str] | None = None
 
 
+class TypedDictExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped-call]
+    """Describes an answer whose shape is a TypedDict, as drf-spectacular describes pydantic's models."""
+
+    @classmethod
+    def _matches(cls, target: object) -> bool:
+        return is_typeddict(target)
+
+    def get_name(self, auto_schema: AutoSchema, direction: str) -> str:
+        return str(self.target.__name__)
+
+    def get_identity(self, auto_schema: AutoSchema, direction: str) -> str:
+        """Return the name, so that an answer that is also a part of another is one component."""
+        return self.get_name(auto_schema, direction)
+
+    def map_serializer(self, auto_schema: AutoSchema, direction: str) -> dict[str, Any]:
+        ref = "#/components/schemas/{model}"
+        schema = TypeAdapter(self.target).json_schema(ref_template=ref, mode="serialization")
+        for name, part in schema.pop("$defs", {}).items():
+            component = ResolvedComponent(name, "schemas", part, name)  # type: ignore[no-untyped-call]
+            auto_schema.registry.register_on_missing(component)
+        return schema
+
+
 class RouteSchema(AutoSchema):
     """Describes routes by `describe` alone. Docstrings of views are for readers of the code."""
 
@@ -55,16 +82,16 @@ class RouteSchema(AutoSchema):
             operation["operationId"] += view.operation_suffix
             for status, response in operation["responses"].items():
                 if any(media["schema"] == ERROR for media in response.get("content", {}).values()):
-                    response[CODES] = codes.names_of(int(status), view.error_status)
+                    response[CODES] = http_errors.codes_of(int(status), view.error_status)
         return operation
 
 
 def describe(
     *,
-    answer: type[BaseModel] | None,
+    answer: Shape | None,
     summary: str,
     tag: str,
-    refusal: type[BaseModel] = ErrorBody,
+    refusal: Shape = ErrorBody,
     body: type[BaseModel] | None = None,
     query: type[BaseModel] | None = None,
     headers: tuple[OpenApiParameter, ...] = (),
@@ -83,9 +110,7 @@ def describe(
     ``media_types`` are those of the answer. ``accepts``: some requests get 202 and no body.
     """
     shared = (429, 503) if public else (400, 401, 429, 503)
-    refusals: Mapping[int, type[BaseModel]] = dict.fromkeys(
-        sorted({*shared, *(body_errors if body else ()), *errors}), refusal
-    )
+    refusals: Mapping[int, Shape] = dict.fromkeys(sorted({*shared, *(body_errors if body else ()), *errors}), refusal)
     return extend_schema(
         summary=summary,
         tags=[tag],
@@ -97,7 +122,7 @@ def describe(
     )
 
 
-def _answers(status: int, answer: type[BaseModel] | None, media_types: tuple[str, ...]) -> Mapping[Any, Any]:
+def _answers(status: int, answer: Shape | None, media_types: tuple[str, ...]) -> Mapping[Any, Any]:
     if answer is None:
         return {(status, "text/markdown"): str}
     return {(status, media_type): answer for media_type in media_types}

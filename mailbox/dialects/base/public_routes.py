@@ -14,7 +14,7 @@ from django.urls import Resolver404, resolve
 
 from mailbox.access.credentials import public_routes
 from mailbox.database import outages
-from mailbox.dialects.base.transport import UnavailableError
+from mailbox.dialects.base.http_errors import UnavailableError
 from mailbox.dialects.base.view import ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE, DialectView
 
 _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)

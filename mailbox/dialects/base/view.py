@@ -1,6 +1,6 @@
 """The base of every dialect's views: it reads bodies, authenticates callers and answers errors.
 
-Errors in fields, in words of JSON.
+Errors in fields, in words of JSON. The ids in the paths of routes.
 """
 
 from __future__ import annotations
@@ -9,16 +9,20 @@ import base64
 import binascii
 import errno
 import logging
+import re
 from collections.abc import Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
+from uuid import UUID
 
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
 from django.http import Http404, HttpRequest
 from django.http.response import HttpResponseBase
+from django.urls import register_converter
+from django.urls.converters import StringConverter
 from pydantic import BaseModel, ValidationError
 from rest_framework import exceptions
 from rest_framework.request import Request
@@ -29,19 +33,51 @@ from mailbox.access.callers import Caller
 from mailbox.access.credentials import authentication, public_routes
 from mailbox.access.limits import rates
 from mailbox.database import outages
-from mailbox.dialects.base import bodies, request_ids, signed
+from mailbox.dialects.base import bodies, request_headers
 from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
-from mailbox.dialects.base.paths import MalformedId
-from mailbox.dialects.base.transport import (
+from mailbox.dialects.base.http_errors import (
     TRANSPORT_STATUS,
     MethodNotAllowedError,
-    PathNotFoundError,
     StalledBodyError,
     UnavailableError,
+    UnknownPathError,
 )
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.words import certificates, errors
 from mailbox.words.errors import Allowance, BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
+
+_UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+
+
+class MalformedId(str):
+    """A part of a path that should be a UUID and is none."""
+
+    __slots__ = ()
+
+
+class IdConverter:
+    """``<id:...>``, a UUID in upper or lower case.
+
+    Any other text matches too, as a `MalformedId`: the view then answers with a clear error.
+    """
+
+    regex = "[^/]+"
+
+    def to_python(self, text: str) -> UUID | MalformedId:
+        return UUID(text) if _UUID.fullmatch(text) else MalformedId(text)
+
+    def to_url(self, value: UUID) -> str:
+        return str(value)
+
+
+class TextConverter(StringConverter):
+    """``<text:...>``, any text at the end of a path, also with slashes and line breaks."""
+
+    regex = "(?s:.+)"
+
+
+register_converter(IdConverter, "id")
+register_converter(TextConverter, "text")
 
 _OBJECT, _ARRAY, _NUMBER = "must be a JSON object", "must be a JSON array", "must be a whole number"
 _WORDS: Mapping[str, str] = {
@@ -78,10 +114,10 @@ _WORDS: Mapping[str, str] = {
 }
 
 
-def problem(found: Mapping[str, Any]) -> str:
+def problem(error: Mapping[str, Any]) -> str:
     """Return the problem that one of pydantic's errors reports. Pydantic's words about Python are replaced."""
-    words = _WORDS.get(found["type"])
-    return words.format_map(found.get("ctx", {})) if words else str(found["msg"])
+    words = _WORDS.get(error["type"])
+    return words.format_map(error.get("ctx", {})) if words else str(error["msg"])
 
 
 Shape = TypeVar("Shape", bound=BaseModel)
@@ -109,7 +145,7 @@ class DialectView(APIView):
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        self.request_id = request_ids.of(request.META)
+        self.request_id = request_headers.request_id(request.META)
         return JSONRequest(request)
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
@@ -138,7 +174,7 @@ class DialectView(APIView):
             self.caller = public_routes.caller(route, request_id=self.request_id, address=address)
             return
         came = {"source": AuditEvent.Source.API, "request_id": self.request_id, "address": address}
-        if signed.is_signed(request):
+        if request_headers.is_signed(request):
             self._authenticate_signed(request._request, came)
             return
         key = self.presented_key(request.headers)
@@ -156,10 +192,10 @@ class DialectView(APIView):
 
         Until the caller is set, the nonce stays unspent: a request beyond the rate costs no transaction.
         """
-        with rates.of_strangers(came["address"], signed.claimed_key(request)):
-            caller = authentication.authenticate_signature(signed.verified(request), **came)
+        with rates.of_strangers(came["address"], request_headers.claimed_key(request)):
+            caller = authentication.authenticate_signature(request_headers.verified_signature(request), **came)
         self.allowance = rates.take(caller)
-        signed.check_body(request, bodies.bytes_of(request, self._stalled))
+        request_headers.check_body(request, bodies.bytes_of(request, self._stalled))
         self.caller = caller
 
     def let_anyone_in(self, request: Request) -> None:
@@ -240,8 +276,8 @@ class DialectView(APIView):
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Request-Id"] = self.request_id
         if (caller := getattr(self, "caller", None)) is not None:
-            self.request.META[request_ids.CALLER] = caller.name
-            self.request.META[request_ids.STRANGER] = caller.is_stranger
+            self.request.META[request_headers.CALLER] = caller.name
+            self.request.META[request_headers.STRANGER] = caller.is_stranger
         for name, value in self.allowance.headers().items() if self.allowance else ():
             response.headers[name] = value
         return response
@@ -298,5 +334,5 @@ def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case TooManyFieldsSent():
             return InvalidRequestError({"query": f"has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"})
         case Http404() | exceptions.NotFound():
-            return PathNotFoundError()
+            return UnknownPathError()
     return None

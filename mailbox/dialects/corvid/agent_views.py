@@ -1,34 +1,153 @@
-"""The hub's agents over HTTP, at corvid-agent's routes."""
+"""The hub's agents and their cards over HTTP, at corvid-agent's routes."""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from django.conf import settings
+from django.http import HttpResponse
+from django.http.response import HttpResponseBase
 from django.utils import timezone
+from django.utils.cache import get_conditional_response
+from pydantic import Field, RootModel, Strict
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentcards import profiles
-from agentcards.card_document import build_agent_card_for_agent
+from agentcards.card_document import CardDocument, build_agent_card, build_agent_card_for_agent
 from agentcards.models import AgentProfile
 from mailbox.access import capabilities, requests
 from mailbox.access.agents import directory
+from mailbox.dialects.base.fields import Exact, Lax, Text
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.corvid import agent_answers as answers
-from mailbox.dialects.corvid import agent_requests as shapes
-from mailbox.dialects.corvid import agent_wire as wire
-from mailbox.dialects.corvid import handler
-from mailbox.dialects.corvid.answers import CorvidError
+from mailbox.dialects.corvid import agent_wire, handler
 from mailbox.dialects.corvid.views import CorvidView
+from mailbox.dialects.corvid.wire import CorvidError
 from mailbox.life import sending
 from mailbox.models import Agent
 from mailbox.words import errors
-from mailbox.words.envelopes import AgentRef, TaskEnvelope
+from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, LOCAL_PART, AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
 
-TAG = "agents of tasks/send"
+_describe = partial(describe, tag="agents of tasks/send", refusal=CorvidError)
+Switch = Annotated[bool, Strict()]
+LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
+
+
+class AgentProfileBody(Lax):
+    """The contents of an agent's card. Fields that are left out stay as they are; null empties a field.
+
+    ``mcpToolPermissions`` null means the default tools. A switch that is null is on.
+    """
+
+    description: Text | None = None
+    persona_archetype: Text | None = Field(None, alias="personaArchetype")
+    skill_bundles: list[Text] | None = Field(None, alias="skillBundles")
+    default_project: Text | None = Field(None, alias="defaultProjectId")
+    tool_permissions: list[Text] | None = Field(None, alias="mcpToolPermissions")
+    wallet_address: Text | None = Field(None, alias="walletAddress")
+    remote_url: Text | None = Field(None, alias="remoteUrl")
+    input_modes: list[Text] | None = Field(None, alias="inputModes")
+    output_modes: list[Text] | None = Field(None, alias="outputModes")
+    card_version: Text | None = Field(None, alias="cardVersion")
+    documentation_url: Text | None = Field(None, alias="documentationUrl")
+    icon_url: Text | None = Field(None, alias="iconUrl")
+    streaming: Switch | None = None
+    push_notifications: Switch | None = Field(None, alias="pushNotifications")
+    extended_card: Switch | None = Field(None, alias="extendedCard")
+    card_for_0_3: Switch | None = Field(None, alias="cardFor03")
+    extensions: list[dict[str, Any]] | None = None
+    extended_tools: list[Text] | None = Field(None, alias="extendedTools")
+
+    def profile(self) -> dict[str, Any]:
+        """Return the given fields of the profile, with their values."""
+        sent = {name: getattr(self, name) for name in PROFILE_FIELDS if name in self.model_fields_set}
+        return {name: _EMPTY.get(name, "") if value is None else value for name, value in sent.items()}
+
+
+class UpdateAgentBody(AgentProfileBody):
+    """The fields of the agent to change. Fields that are left out stay as they are; null empties a field."""
+
+    name: Text | None = None
+
+
+class RegisterAgentBody(AgentProfileBody):
+    """The agent to register. ``name`` is shown to people; ``display`` is the agent's address.
+
+    Without a ``display`` the address is made from the name: spaces and symbols become hyphens, accents are dropped.
+    """
+
+    name: Text = Field(min_length=1, max_length=200)
+    display: Text | None = None
+    public_key: Text | None = Field(None, alias="publicKey")
+
+    @property
+    def address(self) -> str:
+        """The display of the new agent. Raises `InvalidRequestError` if no display can be made of the name."""
+        if self.display is not None or DISPLAY.fullmatch(self.name):
+            return self.name if self.display is None else self.display
+        letters = unicodedata.normalize("NFKD", self.name)
+        plain = "".join(letter for letter in letters if not unicodedata.combining(letter))
+        made = _NOT_IN_A_NAME.sub("-", plain).strip("-")
+        is_unlike = any(letter.isalnum() and not letter.isascii() for letter in plain)
+        if is_unlike or not 1 <= len(made) <= LONGEST_MADE:
+            raise InvalidRequestError({"display": "is required: no address can be made of this name"})
+        return made
+
+    def profile(self) -> dict[str, Any]:
+        is_address = DISPLAY.fullmatch(self.name) or LOCAL_PART.fullmatch(self.name)
+        return {**super().profile(), "name": "" if is_address and self.display is None else self.name}
+
+
+class InvokeAgentBody(Lax):
+    """The task's text. Without ``toAgentId`` the caller sends it to the agent in the path.
+
+    With ``toAgentId`` the agent in the path, which must be the caller, sends it to that agent.
+    """
+
+    content: Text
+    to_agent: Text | None = Field(None, alias="toAgentId")
+
+
+class AgentsQuery(Exact):
+    limit: int = Field(1000, ge=1, le=1000)
+    cursor: str | None = None
+
+
+PROFILE_FIELDS = ("name", *AgentProfileBody.model_fields)
+_LISTS = ("skill_bundles", "input_modes", "output_modes", "extensions", "extended_tools")
+_SWITCHES = ("streaming", "push_notifications", "extended_card", "card_for_0_3")
+_EMPTY: Mapping[str, Any] = {
+    "tool_permissions": None,
+    **{name: list[Any]() for name in _LISTS},
+    **dict.fromkeys(_SWITCHES, True),
+}
+
+# The spelling on this wire of each field of the verbs.
+SPELLING: Mapping[str, str] = {
+    **{name: field.alias for name, field in RegisterAgentBody.model_fields.items() if field.alias is not None},
+    "pubkey": "publicKey",
+    "intent_text": "content",
+}
+
+
+def spelled(path: str, problem: str) -> str:
+    """Return the problem of a field, with the field's name on this agent_wire."""
+    name = SPELLING.get(path, path)
+    return f"{name}: {problem.replace(path, name)}"
+
+
+class CorvidAgents(RootModel[list[agent_wire.CorvidAgent]]):
+    """A page of agents. The header ``Link: <...>; rel="next"`` names the next page."""
 
 
 class AgentRoute(CorvidView):
@@ -43,7 +162,7 @@ class AgentRoute(CorvidView):
             case UnknownAgentError():
                 return {"error": "Not found"}
             case InvalidRequestError():
-                problems = [shapes.spelled(path, problem) for path, problem in error.fields.items()]
+                problems = [spelled(path, problem) for path, problem in error.fields.items()]
                 return {"error": f"Validation failed: {'; '.join(problems)}"}
         return super().error_body(error, status)
 
@@ -52,70 +171,62 @@ class AgentRoute(CorvidView):
 
 
 class AgentProfilesView(AgentRoute):
-    @describe(
+    @_describe(
         summary="List agents with their profiles",
-        tag=TAG,
-        query=shapes.AgentsQuery,
-        answer=answers.CorvidAgents,
-        refusal=CorvidError,
+        query=AgentsQuery,
+        answer=CorvidAgents,
         errors=(403,),
         operation_id="list_agents_with_profiles",
     )
     def get(self, request: Request) -> Response:
-        query = self.query(shapes.AgentsQuery)
+        query = self.query(AgentsQuery)
         page = profiles.listing(limit=query.limit, cursor=query.cursor)
-        response = Response([wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in page.items])
+        response = Response(
+            [agent_wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in page.items]
+        )
         if page.next_cursor:
             further = urlencode({"limit": query.limit, "cursor": page.next_cursor})
             response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{further}>; rel="next"'
         return response
 
-    @describe(
+    @_describe(
         summary="Register an agent with a profile",
-        tag=TAG,
-        body=shapes.RegisterAgentBody,
-        answer=answers.NewAgentAnswer,
-        refusal=CorvidError,
+        body=RegisterAgentBody,
+        answer=agent_wire.NewAgent,
         errors=(403, 409),
         operation_id="create_agent",
         status=HTTPStatus.CREATED,
     )
     def post(self, request: Request) -> Response:
-        body = self.body(shapes.RegisterAgentBody)
+        body = self.body(RegisterAgentBody)
         made = profiles.register_agent(self.caller, body.address, pubkey=body.public_key, profile=body.profile())
-        return Response(wire.registered(AgentProfile.of(made.agent), made), status=HTTPStatus.CREATED)
+        return Response(agent_wire.registered(AgentProfile.of(made.agent), made), status=HTTPStatus.CREATED)
 
 
 class AgentView(AgentRoute):
-    @describe(
+    @_describe(
         summary="Read an agent with its profile",
-        tag=TAG,
-        answer=answers.AgentAnswer,
-        refusal=CorvidError,
+        answer=agent_wire.CorvidAgent,
         errors=(403, 404),
         operation_id="get_agent_with_profile",
     )
     def get(self, request: Request, name: str) -> Response:
         return self._shown(AgentProfile.of(directory.typed(self.caller, name)))
 
-    @describe(
+    @_describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
-        tag=TAG,
-        body=shapes.UpdateAgentBody,
-        answer=answers.AgentAnswer,
-        refusal=CorvidError,
+        body=UpdateAgentBody,
+        answer=agent_wire.CorvidAgent,
         errors=(403, 404),
         operation_id="update_agent",
     )
     def put(self, request: Request, name: str) -> Response:
         return self._changed(name)
 
-    @describe(
+    @_describe(
         summary="Change an agent's profile; fields that are left out stay as they are",
-        tag=TAG,
-        body=shapes.UpdateAgentBody,
-        answer=answers.AgentAnswer,
-        refusal=CorvidError,
+        body=UpdateAgentBody,
+        answer=agent_wire.CorvidAgent,
         errors=(403, 404),
         operation_id="patch_agent",
     )
@@ -123,19 +234,17 @@ class AgentView(AgentRoute):
         return self._changed(name)
 
     def _changed(self, name: str) -> Response:
-        changes = self.body(shapes.UpdateAgentBody).profile()
+        changes = self.body(UpdateAgentBody).profile()
         return self._shown(profiles.update_profile(self.caller, directory.typed(self.caller, name), changes))
 
     def _shown(self, profile: AgentProfile) -> Response:
-        return Response(wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
+        return Response(agent_wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
 
 
 class AgentCardView(AgentRoute):
-    @describe(
+    @_describe(
         summary="Read an agent's card",
-        tag=TAG,
-        answer=answers.AgentCardAnswer,
-        refusal=CorvidError,
+        answer=CardDocument,
         errors=(403, 404),
         operation_id="read_agent_card",
     )
@@ -146,18 +255,16 @@ class AgentCardView(AgentRoute):
 class InvokeView(AgentRoute):
     open_to_routes = frozenset({"POST"})
 
-    @describe(
+    @_describe(
         summary="Send a task to this agent, or from it to another",
-        tag=TAG,
-        body=shapes.InvokeAgentBody,
-        answer=answers.Invoked,
-        refusal=CorvidError,
+        body=InvokeAgentBody,
+        answer=agent_wire.Invoked,
         errors=(403, 404, 429),
         operation_id="invoke_agent",
         status=HTTPStatus.CREATED,
     )
     def post(self, request: Request, name: str) -> Response:
-        body = self.body(shapes.InvokeAgentBody)
+        body = self.body(InvokeAgentBody)
         handler.count(self.caller)
         named = directory.typed(self.caller, name)
         recipient = named if body.to_agent is None else directory.typed(self.caller, body.to_agent)
@@ -172,5 +279,71 @@ class InvokeView(AgentRoute):
             ),
         )
         handler.drop_beyond_cap(self.caller, sent)
-        answer = {"messageId": sent.uuid, "txid": None, "sessionId": None}
+        answer = agent_wire.Invoked(messageId=sent.uuid, txid=None, sessionId=None)
         return Response(answer, status=HTTPStatus.CREATED)
+
+
+CORS = {
+    "Access-Control-Allow-Origin": "*",
+    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
+    "Access-Control-Allow-Headers": "Content-Type, Authorization, If-None-Match",
+}
+
+
+class PublicCardView(AgentRoute):
+    """A view without a key, for pages of any site. A cache may keep its answer for five minutes."""
+
+    http_method_names = ("get", "head", "options")
+    open_to_routes = frozenset({"GET"})
+
+    def perform_authentication(self, request: Request) -> None:
+        """Let any client read: a card is public."""
+        self.let_anyone_in(request)
+
+    def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
+        return HttpResponse(
+            status=HTTPStatus.NO_CONTENT, content_type="application/json"
+        )  # a Response would be rendered as null
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        for name, value in CORS.items():
+            response.headers[name] = value
+        return super().finalize_response(request, response, *args, **kwargs)
+
+    def shown(self, card: CardDocument) -> HttpResponseBase | None:
+        """Return the card, indented for people; 304 if the client has this card already."""
+        text = json.dumps(card, indent=2, ensure_ascii=False).encode()
+        etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
+        response = HttpResponse(text, content_type="application/json")
+        response["Cache-Control"] = "public, max-age=300"
+        response["ETag"] = etag
+        return get_conditional_response(self.request._request, etag=etag, response=response)
+
+
+class HubCardView(PublicCardView):
+    @_describe(
+        summary="Read the hub's agent card",
+        answer=CardDocument,
+        public=True,
+        operation_id="read_hub_card",
+    )
+    def get(self, request: Request) -> HttpResponseBase | None:
+        return self.shown(build_agent_card(self.base_url()))
+
+
+class PublicAgentCardView(PublicCardView):
+    @_describe(
+        summary="Read an agent's card, if the hub publishes agents' cards",
+        answer=CardDocument,
+        errors=(404,),
+        public=True,
+        operation_id="read_public_agent_card",
+    )
+    def get(self, request: Request, name: str) -> HttpResponseBase | None:
+        if not settings.A2A_PUBLIC_AGENT_CARDS:
+            raise UnknownAgentError
+        agent = directory.typed(None, name)
+        card = build_agent_card_for_agent(agent, self.base_url())
+        if self.route() is not None:  # a route opens the card, but not the agent's profile at its own URL
+            card["url"] = f"{self.base_url()}/.well-known/agents/{agent.display}"
+        return self.shown(card)

@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
+from uuid import UUID
+
+from typing_extensions import TypedDict
 
 from agentcards.models import AgentProfile
 from mailbox.access.agents.registration import Registration
+from mailbox.dialects.base.wire import AgentId
 from mailbox.dialects.corvid.wire import iso
 
-if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
-    from mailbox.dialects.corvid.agent_answers import CorvidAgent, NewAgent
+
+class CorvidAgent(TypedDict):
+    """An agent. ``id`` is its address. ``remoteUrl`` is null for callers who may not change it.
+
+    The fields from ``inputModes`` to ``extendedTools`` are of its card in the official A2A protocol.
+    """
+
+    id: str
+    name: str
+    agentId: AgentId
+    description: str
+    personaArchetype: str | None
+    skillBundles: list[str]
+    defaultProjectId: str | None
+    mcpToolPermissions: list[str] | None
+    walletAddress: str | None
+    algochatEnabled: bool
+    remote: bool
+    remoteUrl: str | None
+    inputModes: list[str]
+    outputModes: list[str]
+    cardVersion: str | None
+    documentationUrl: str | None
+    iconUrl: str | None
+    streaming: bool
+    pushNotifications: bool
+    extendedCard: bool
+    cardFor03: bool
+    extensions: list[dict[str, Any]]
+    extendedTools: list[str]
+    paused: bool
+    pausedReason: str | None
+    createdAt: str
 
 
 def agent(profile: AgentProfile, *, with_remote_url: bool) -> CorvidAgent:
@@ -45,6 +80,24 @@ def agent(profile: AgentProfile, *, with_remote_url: bool) -> CorvidAgent:
     }
 
 
+class NewAgent(CorvidAgent):
+    """The new agent with its secrets, which are shown only here.
+
+    ``privateKey`` is null if the request had a ``publicKey``.
+    """
+
+    apiKey: str
+    privateKey: str | None
+
+
 def registered(profile: AgentProfile, made: Registration) -> NewAgent:
     """Render a new agent with its secrets. No later answer shows them."""
     return {**agent(profile, with_remote_url=True), "apiKey": made.api_key, "privateKey": made.private_key}
+
+
+class Invoked(TypedDict):
+    """``messageId`` is the id of the task. Poll it at ``/a2a/tasks/<id>``."""
+
+    messageId: UUID
+    txid: None
+    sessionId: None

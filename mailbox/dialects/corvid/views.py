@@ -3,24 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from http import HTTPStatus
 from typing import Any
 
+from pydantic import RootModel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.credentials import authentication
+from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.transport import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.view import DialectView, presented_key
-from mailbox.dialects.corvid import answers, handler, requests
+from mailbox.dialects.corvid import handler, wire
 from mailbox.words import errors
 from mailbox.words.errors import BadSignatureError, MailboxError
 
+
+class TaskSendBody(RootModel[dict[str, Any]]):
+    """The task: ``{"params": {"message", "skill"?, "timeoutMs"?, "depth"?}}``, or these keys at the top level."""
+
+
+_describe = partial(describe, tag="tasks/send", refusal=wire.CorvidError)
+
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
-    requests.ValidationFailedError: HTTPStatus.BAD_REQUEST,
+    handler.ValidationFailedError: HTTPStatus.BAD_REQUEST,
     handler.DepthExceededError: HTTPStatus.BAD_REQUEST,
-    handler.NotFoundError: HTTPStatus.NOT_FOUND,
+    handler.NoRecipientError: HTTPStatus.NOT_FOUND,
     errors.InvalidJsonError: HTTPStatus.BAD_REQUEST,
     errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
     errors.UnauthenticatedError: HTTPStatus.UNAUTHORIZED,
@@ -78,18 +87,16 @@ class CorvidView(DialectView):
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         body = {"error": WORDS.get(type(error)) or errors.text_for_program(error)}
-        return body | {"code": "NOT_FOUND"} if isinstance(error, handler.NotFoundError) else body
+        return body | {"code": "NOT_FOUND"} if isinstance(error, handler.NoRecipientError) else body
 
 
 class TaskSendView(CorvidView):
     open_to_routes = frozenset({"POST"})
 
-    @describe(
+    @_describe(
         summary="Send a task to the first agent that has a default project",
-        tag="tasks/send",
-        body=answers.TaskSendBody,
-        answer=answers.TaskAnswer,
-        refusal=answers.CorvidError,
+        body=TaskSendBody,
+        answer=wire.CorvidTask,
         errors=(403, 404, 429),
         operation_id="tasks_send",
     )
@@ -99,11 +106,9 @@ class TaskSendView(CorvidView):
             raise errors.InvalidJsonError
         return Response(handler.handle_task_send(self.caller, body))
 
-    @describe(
+    @_describe(
         summary="Always 404: this path is read as a task id",
-        tag="tasks/send",
-        answer=answers.TaskAnswer,
-        refusal=answers.CorvidError,
+        answer=wire.CorvidTask,
         errors=(403, 404),
         operation_id="get_task_named_send",
     )
@@ -114,11 +119,9 @@ class TaskSendView(CorvidView):
 class TaskView(CorvidView):
     open_to_routes = frozenset({"GET"})
 
-    @describe(
+    @_describe(
         summary="Read a task, sent through any protocol",
-        tag="tasks/send",
-        answer=answers.TaskAnswer,
-        refusal=answers.CorvidError,
+        answer=wire.CorvidTask,
         errors=(403, 404),
         operation_id="get_task",
     )

@@ -10,17 +10,53 @@ import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any, Literal, NotRequired
+from uuid import UUID
 
 import orjson
+from typing_extensions import TypedDict
 
 from mailbox.inspection.answers import Answer
 from mailbox.models import Lease, Message, Result, Task
 from mailbox.words import content, json_text
 from mailbox.words.conversation import PROGRESS
 
-if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
-    from mailbox.dialects.corvid.answers import CorvidTask, Role, TaskMessage, TaskState
+TaskState = Literal["submitted", "working", "completed", "failed"]
+Role = Literal["user", "agent"]
+
+
+class TextPart(TypedDict):
+    type: Literal["text"]
+    text: str
+
+
+class TaskMessage(TypedDict):
+    role: Role
+    parts: list[TextPart]
+
+
+class CorvidTask(TypedDict):
+    """A task with its conversation. Times are ISO 8601 with milliseconds.
+
+    ``sessionId`` is the lease, null while no agent works on the task. ``messages`` holds at most 2000 messages and
+    900 kB. The sent text comes first, cut beyond 100 kB. Further messages of the sender have the role ``user`` too. A
+    note in brackets stands for messages that are left out. The text of the result comes last.
+    """
+
+    id: UUID
+    state: TaskState
+    messages: list[TaskMessage]
+    sessionId: UUID | None
+    createdAt: str
+    updatedAt: str
+
+
+class CorvidError(TypedDict):
+    """An error."""
+
+    error: str
+    code: NotRequired[str]
+
 
 # Clients poll the whole task every few seconds, and some read no more than 1 MiB.
 MESSAGES_BYTES = 900_000

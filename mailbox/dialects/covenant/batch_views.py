@@ -1,59 +1,253 @@
-"""Batches over HTTP: many tasks or results in one request, each with its own outcome."""
+"""Batches over HTTP: many tasks or results in one request.
+
+The batch is checked as a whole, and each item by itself, with its own outcome.
+"""
 
 from __future__ import annotations
 
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NotRequired, TypeVar
+from uuid import UUID
 
+from pydantic import Field, RootModel, SkipValidation
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from mailbox.access.limits import rates, waits
+from mailbox.dialects.base.fields import Exact, Integer
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
-from mailbox.dialects.covenant import batch_answers, batch_requests, batch_wire
-from mailbox.dialects.covenant.receive_views import ReceivingView, given_twice
-from mailbox.dialects.covenant.requests import NextTask
-from mailbox.dialects.covenant.views import MailboxView
+from mailbox.dialects.base.view import parse
+from mailbox.dialects.base.wire import ShownAs
+from mailbox.dialects.covenant import conversation_wire, wire
+from mailbox.dialects.covenant.conversation_wire import WireLeased
+from mailbox.dialects.covenant.requests import NextTask, ResultBody, TaskBody
+from mailbox.dialects.covenant.views import MailboxView, ReceivingView, twice_named
+from mailbox.dialects.covenant.wire import WireResult
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
+from mailbox.inspection.answers import Beside
 from mailbox.life import batches
+from mailbox.life.batches import MOST_ACKED, MOST_DRAINED, MOST_LEASED, MOST_POSTED, MOST_SENT, Drained, Leased
+from mailbox.models import Message, Result, Task
+from mailbox.words import errors
+from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
+from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxError
+from mailbox.words.json_text import Unstorable
+from mailbox.words.times import LONGEST_WAIT_MS
+
+Read = TypeVar("Read", TaskEnvelope, ResultEnvelope, UUID)
+Row = TypeVar("Row", Task, Result)
+Unreadable = InvalidRequestError | InvalidJsonError
+
 
 Receive = TypeVar("Receive", bound=NextTask)
+
+
+class RefusedItem(TypedDict):
+    """An item of the batch that was refused. Nothing of it was done. ``index`` is its place in the batch, from 0.
+
+    ``task_id`` is the id that the item names, null without a valid one. ``code`` and ``message`` are those of the
+    single request. ``fields`` maps the path of each invalid field to its problem, if ``code`` is ``invalid_request``.
+    """
+
+    index: int
+    task_id: UUID | None
+    code: str
+    message: str
+    fields: NotRequired[dict[str, str]]
+
+
+def _refused(
+    path: str, id_field: str, items: Sequence[Any], outcomes: Sequence[Task | Result | MailboxError]
+) -> list[RefusedItem]:
+    return [
+        _refusal(index, f"{path}.{index}", _id_of(items[index], id_field), outcome)
+        for index, outcome in enumerate(outcomes)
+        if isinstance(outcome, MailboxError)
+    ]
+
+
+def _refusal(index: int, path: str, task_id: UUID | None, error: MailboxError) -> RefusedItem:
+    if isinstance(error, InvalidRequestError):
+        # The whole item is at fault where the single request names its body.
+        fields = {path if name == "body" else f"{path}.{name}": problem for name, problem in error.fields.items()}
+        message = errors.text_for_program(InvalidRequestError(fields))
+        return {"index": index, "task_id": task_id, "code": error.code, "message": message, "fields": fields}
+    return {"index": index, "task_id": task_id, "code": error.code, "message": errors.text_for_program(error)}
+
+
+class TasksQueued(TypedDict):
+    """``posted`` are the ids of the stored tasks, in the order of the batch without the refused items."""
+
+    kind: Literal["a2a_tasks_queued"]
+    posted: list[UUID]
+    refused: list[RefusedItem]
+
+
+def tasks_queued(items: Sequence[Any], outcomes: Sequence[Task | MailboxError]) -> TasksQueued:
+    """Render the answer to a batch of sends. ``items`` are the items of the request, as they came."""
+    posted = [one.uuid for one in outcomes if isinstance(one, Task)]
+    return {"kind": "a2a_tasks_queued", "posted": posted, "refused": _refused("tasks", "id", items, outcomes)}
+
+
+class ResultsPosted(TypedDict):
+    """``posted`` are the tasks that have the posted result, in the order of the batch without the refused items."""
+
+    kind: Literal["a2a_results_posted"]
+    posted: list[UUID]
+    refused: list[RefusedItem]
+
+
+def results_posted(items: Sequence[Any], outcomes: Sequence[Result | MailboxError]) -> ResultsPosted:
+    """Render the answer to a batch of results. ``items`` are the items of the request, as they came."""
+    refused = _refused("results", "task_id", items, outcomes)
+    return {"kind": "a2a_results_posted", "posted": _posted(outcomes), "refused": refused}
+
+
+class TasksLeased(TypedDict):
+    """The leased tasks, oldest first, and the outcomes of the results of the request.
+
+    A ``message`` is left out, too, if the answer would exceed 4 MiB with it. Its task's messages can be read.
+
+    ``attempt_spent`` is there only when the attempt id is spent: its leases have ended. Use a new id.
+    """
+
+    kind: Literal["a2a_tasks_leased"]
+    leases: list[WireLeased]
+    posted: list[UUID]
+    refused: list[RefusedItem]
+    attempt_spent: NotRequired[bool]
+
+
+def tasks_leased(
+    answered: Leased,
+    newest: Mapping[int, Message],
+    items: Sequence[Any],
+    outcomes: Sequence[Result | MailboxError],
+) -> TasksLeased:
+    """Render the answer to a batch of leases, with the outcomes of its results ``items``.
+
+    ``newest`` has the newest messages of the tasks' senders, by the key of their task.
+    """
+    rendered: TasksLeased = {
+        "kind": "a2a_tasks_leased",
+        "leases": [conversation_wire.leased(row, newest) for row in answered.leases],
+        "posted": _posted(outcomes),
+        "refused": _refused("results", "task_id", items, outcomes),
+    }
+    if answered.is_spent:
+        rendered["attempt_spent"] = True
+    return rendered
+
+
+class ResultsDrained(TypedDict):
+    """The drained results, oldest first. ``acked`` and ``unknown`` are the valid ids of ``ack``.
+
+    No result of the unknown ids is known to the caller. ``refused`` are the items of ``ack`` that are no UUID.
+    ``attempt_spent`` is there only when the attempt id is spent: its results are acknowledged. Use a new id.
+    """
+
+    kind: Literal["a2a_results_drained"]
+    results: list[WireResult]
+    acked: list[UUID]
+    unknown: list[UUID]
+    refused: list[RefusedItem]
+    attempt_spent: NotRequired[bool]
+
+
+def results_drained(
+    answered: Drained, beside: Mapping[int, Beside], acks: Sequence[UUID | MailboxError]
+) -> ResultsDrained:
+    """Render the answer to a batch of drains. ``acks`` are the ids to acknowledge, with the errors of bad items."""
+    rendered: ResultsDrained = {
+        "kind": "a2a_results_drained",
+        "results": [wire.result(row, beside) for row in answered.results],
+        "acked": list(answered.acks.acked),
+        "unknown": list(answered.acks.unknown),
+        "refused": [
+            _refusal(index, f"ack.{index}", None, ack)
+            for index, ack in enumerate(acks)
+            if isinstance(ack, MailboxError)
+        ],
+    }
+    if answered.is_spent:
+        rendered["attempt_spent"] = True
+    return rendered
+
+
+class TasksBody(Exact):
+    """Tasks to send, in order. Each is decided by itself: a refused task keeps no other task from being sent."""
+
+    tasks: list[Annotated[Any, ShownAs(TaskBody.__name__)]] = Field(min_length=1, max_length=MOST_SENT)
+
+
+class ResultsBody(Exact):
+    """Results to post, in order. Each is decided by itself: a refused result keeps no other from being posted."""
+
+    results: list[Annotated[Any, ShownAs(ResultBody.__name__)]] = Field(min_length=1, max_length=MOST_POSTED)
+
+
+class LeaseBody(NextTask):
+    """How to lease up to ``max`` tasks. The ``results`` are posted first, before the wait for tasks.
+
+    The answer comes with the first task. It has fewer than ``max`` tasks if no more are queued, or if one more would
+    exceed 4 MiB. A repeat with the same ``attempt_id`` and the same ``results`` gets the same answer.
+    """
+
+    max: Integer = Field(ge=1, le=MOST_LEASED)
+    wait_ms: Integer = Field(0, ge=0, le=LONGEST_WAIT_MS)
+    results: list[Annotated[Any, ShownAs(ResultBody.__name__)]] = Field(default=[], max_length=MOST_POSTED)
+
+
+class DrainBody(NextTask):
+    """How to drain up to ``max`` results. The results of the tasks in ``ack`` are acknowledged first.
+
+    An item of ``ack`` that is no UUID is refused alone, and keeps no other item from being acknowledged.
+
+    The answer comes with the first result. It has fewer than ``max`` results if no more are pending, or if one more
+    would exceed 4 MiB.
+    """
+
+    max: Integer = Field(ge=1, le=MOST_DRAINED)
+    wait_ms: Integer = Field(0, ge=0, le=LONGEST_WAIT_MS)
+    ack: list[SkipValidation[UUID]] = Field(default=[], max_length=MOST_ACKED)
 
 
 class TasksBatchView(MailboxView):
     @describe(
         summary="Send up to 500 tasks",
         tag="tasks",
-        body=batch_requests.TasksBody,
-        answer=batch_answers.TasksQueued,
+        body=TasksBody,
+        answer=TasksQueued,
         errors=(403,),
         operation_id="send_tasks",
     )
     def post(self, request: Request) -> Response:
-        items = self.body(batch_requests.TasksBody, items="tasks").tasks
+        items = self.body(TasksBody, items="tasks").tasks
         rates.take_for_items(self.caller, len(items))
-        read = batch_requests.tasks(items)
-        valid = batch_requests.valid(read)
+        read = read_tasks(items)
+        valid = valid_of(read)
         decided = batches.send_tasks(self.caller, valid).of_each if valid else ()
-        return Response(batch_wire.queued(items, batch_requests.outcomes(read, decided)))
+        return Response(tasks_queued(items, outcomes_of(read, decided)))
 
 
 class ResultsBatchView(MailboxView):
     @describe(
         summary="Post up to 100 results",
         tag="results",
-        body=batch_requests.ResultsBody,
-        answer=batch_answers.ResultsPosted,
+        body=ResultsBody,
+        answer=ResultsPosted,
         errors=(403,),
         operation_id="post_results",
     )
     def post(self, request: Request) -> Response:
-        items = self.body(batch_requests.ResultsBody, items="results").results
+        items = self.body(ResultsBody, items="results").results
         rates.take_for_items(self.caller, len(items))
-        read = batch_requests.results(items)
-        valid = batch_requests.valid(read)
+        read = read_results(items)
+        valid = valid_of(read)
         decided = batches.post_results(self.caller, valid).of_each if valid else ()
-        return Response(batch_wire.posted(items, batch_requests.outcomes(read, decided)))
+        return Response(results_posted(items, outcomes_of(read, decided)))
 
 
 class ReceivingBatchView(ReceivingView):
@@ -69,7 +263,7 @@ class ReceivingBatchView(ReceivingView):
         if attempt is None:
             return how
         if "attempt_id" in how.model_fields_set and how.attempt_id != attempt:
-            raise given_twice("attempt_id")
+            raise twice_named("attempt_id")
         return how.model_copy(update={"attempt_id": attempt})
 
 
@@ -77,47 +271,93 @@ class LeaseBatchView(ReceivingBatchView):
     @describe(
         summary="Post the results of your last tasks and lease the next",
         tag="tasks",
-        body=batch_requests.LeaseBody,
+        body=LeaseBody,
         headers=(ATTEMPT_HEADER,),
-        answer=batch_answers.TasksLeased,
+        answer=TasksLeased,
         errors=(403,),
         operation_id="lease_tasks",
     )
     def post(self, request: Request) -> Response:
-        how = self.received_in_body(batch_requests.LeaseBody, items="results")
-        read = batch_requests.results(how.results)
+        how = self.received_in_body(LeaseBody, items="results")
+        read = read_results(how.results)
         answered = batches.next_tasks(
             self.caller,
             most=how.max,
             attempt_id=how.attempt_id,
-            answers=batch_requests.valid(read),
+            answers=valid_of(read),
             wait=waits.span(how.wait_ms),
         )
         rates.take_for_items(self.caller, len(how.results) + len(answered.leases))
-        outcomes = batch_requests.outcomes(read, answered.results.of_each)
+        outcomes = outcomes_of(read, answered.results.of_each)
         newest = conversation.newest_of_senders(lease.task for lease in answered.leases)
-        return Response(batch_wire.leased(answered, newest, how.results, outcomes))
+        return Response(tasks_leased(answered, newest, how.results, outcomes))
 
 
 class DrainBatchView(ReceivingBatchView):
     @describe(
         summary="Acknowledge your last results and drain the next",
         tag="results",
-        body=batch_requests.DrainBody,
+        body=DrainBody,
         headers=(ATTEMPT_HEADER,),
-        answer=batch_answers.ResultsDrained,
+        answer=ResultsDrained,
         errors=(403,),
         operation_id="drain_results",
     )
     def post(self, request: Request) -> Response:
-        how = self.received_in_body(batch_requests.DrainBody, items="ack")
-        read = batch_requests.acks(how.ack)
+        how = self.received_in_body(DrainBody, items="ack")
+        read = read_acks(how.ack)
         answered = batches.next_results(
             self.caller,
             most=how.max,
             attempt_id=how.attempt_id,
-            ack=batch_requests.valid(read),
+            ack=valid_of(read),
             wait=waits.span(how.wait_ms),
         )
         rates.take_for_items(self.caller, len(how.ack) + len(answered.results))
-        return Response(batch_wire.drained(answered, whole.beside(answered.results), read))
+        return Response(results_drained(answered, whole.beside(answered.results), read))
+
+
+def read_tasks(items: Sequence[object]) -> list[TaskEnvelope | Unreadable]:
+    """Return the envelope of each item that is a `TaskBody`, and the error of each other item."""
+    return [_read(item, lambda value: parse(TaskBody, value).envelope()) for item in items]
+
+
+def read_results(items: Sequence[object]) -> list[ResultEnvelope | Unreadable]:
+    """Return the envelope of each item that is a `ResultBody`, and the error of each other item."""
+    return [_read(item, lambda value: parse(ResultBody, value).envelope()) for item in items]
+
+
+def read_acks(items: Sequence[object]) -> list[UUID | Unreadable]:
+    """Return each item that is a UUID, and the error of each other item."""
+    return [_read(item, lambda value: parse(RootModel[UUID], value).root) for item in items]
+
+
+def valid_of(items: Sequence[Read | Unreadable]) -> list[Read]:
+    return [item for item in items if not isinstance(item, MailboxError)]
+
+
+def outcomes_of(items: Sequence[Read | Unreadable], decided: Sequence[Row | MailboxError]) -> list[Row | MailboxError]:
+    """Return the outcome of each item. ``decided`` are the outcomes of the valid items, in their order."""
+    rest = iter(decided)
+    return [item if isinstance(item, MailboxError) else next(rest) for item in items]
+
+
+def _read(item: object, read: Callable[[object], Read]) -> Read | Unreadable:
+    if isinstance(item, Unstorable):
+        return InvalidJsonError(item.problem)
+    try:
+        return read(item)
+    except InvalidRequestError as error:
+        return error
+
+
+def _posted(outcomes: Sequence[Result | MailboxError]) -> list[UUID]:
+    return [outcome.task.uuid for outcome in outcomes if isinstance(outcome, Result)]
+
+
+def _id_of(item: Any, field: str) -> UUID | None:
+    """Return the id that an item of the request names, None without a valid one."""
+    try:
+        return UUID((item.item if isinstance(item, Unstorable) else item)[field])
+    except (LookupError, TypeError, ValueError, AttributeError):
+        return None

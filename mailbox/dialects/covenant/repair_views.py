@@ -2,63 +2,137 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from typing import Any, Literal
 from uuid import UUID
 
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.callers import Caller
+from mailbox.dialects.base.fields import Exact, Integer, Text
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.covenant import repair_answers, repair_wire, requests
+from mailbox.dialects.covenant import repair_wire, requests
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.life import callbacks, replay
 from mailbox.repairs import repair, retry
+from mailbox.repairs.retry import BOUNDS, RetryPolicy
 from mailbox.upkeep import compaction
 from mailbox.upkeep.compaction import Retention
+
+
+class RequeueCommand(Exact):
+    """Return the task to the queue. ``duplicate_risk`` says why doing the work twice is acceptable."""
+
+    action: Literal["requeue"]
+    duplicate_risk: Literal["idempotent", "operator_accepted"]
+    lease_id: UUID | None = None
+
+
+class ForceErrorCommand(Exact):
+    """Resolve the task as an error with this ``message``."""
+
+    action: Literal["force_error"]
+    message: Text
+    lease_id: UUID | None = None
+
+
+class RepairBody(Exact):
+    """A repair of a leased task. With a ``lease_id`` in the command, nothing happens unless that lease is live."""
+
+    task_id: UUID
+    command: RequeueCommand | ForceErrorCommand = Field(discriminator="action")
+    reason: Text
+
+
+def _bound(name: str, usual: int) -> Any:
+    least, most = BOUNDS[name]
+    return Field(usual, ge=least, le=most)
+
+
+class PolicyBody(Exact):
+    """The limits of one pass of the retry gate.
+
+    Without ``enabled`` the pass is a dry run. ``max_requeues`` and ``scan_limit`` count leases of this pass.
+    """
+
+    enabled: bool = Field(False, strict=True)
+    min_lease_age_ms: Integer = _bound("min_lease_age_ms", 300_000)
+    max_attempts: Integer = _bound("max_attempts", 3)
+    max_requeues: Integer = _bound("max_requeues", 1)
+    scan_limit: Integer = _bound("scan_limit", 100)
+
+    def policy(self) -> RetryPolicy:
+        return RetryPolicy(
+            enabled=self.enabled,
+            min_lease_age=timedelta(milliseconds=self.min_lease_age_ms),
+            max_attempts=self.max_attempts,
+            max_requeues=self.max_requeues,
+            scan_limit=self.scan_limit,
+        )
+
+
+class CompactBody(Exact):
+    """An empty object. The operator's settings say how long finished work is kept."""
+
+
+class ResendBody(Exact):
+    """Why the callback is sent again."""
+
+    reason: Text
+
+
+class DropReplayBody(Exact):
+    """The cached result to drop. With a ``source_task_id`` nothing is dropped if a newer result took its place."""
+
+    id: Integer = Field(ge=1, le=2**63 - 1)
+    reason: Text
+    source_task_id: UUID | None = None
 
 
 class RepairView(MailboxView):
     @describe(
         summary="Requeue a leased task or force it to an error",
         tag="repair",
-        body=requests.RepairBody,
-        answer=repair_answers.Repaired,
+        body=RepairBody,
+        answer=repair_wire.Repaired,
         errors=(403, 404, 409),
         operation_id="repair_task",
     )
     def post(self, request: Request) -> Response:
-        outcome = _repair(self.caller, self.body(requests.RepairBody))
-        return Response({"kind": "a2a_repaired", "outcome": outcome})
+        outcome = _repair(self.caller, self.body(RepairBody))
+        return Response(repair_wire.Repaired(kind="a2a_repaired", outcome=outcome))
 
 
 class RetryStaleView(MailboxView):
     @describe(
         summary="Requeue stale idempotent leases; a dry run unless enabled",
         tag="repair",
-        body=requests.PolicyBody,
-        answer=repair_answers.AutoRetried,
+        body=PolicyBody,
+        answer=repair_wire.AutoRetried,
         errors=(403,),
         operation_id="retry_stale",
     )
     def post(self, request: Request) -> Response:
-        report = retry.retry_stale(self.caller, self.body(requests.PolicyBody).policy())
-        return Response({"kind": "a2a_auto_retry", "report": repair_wire.retry_report(report)})
+        report = retry.retry_stale(self.caller, self.body(PolicyBody).policy())
+        return Response(repair_wire.AutoRetried(kind="a2a_auto_retry", report=repair_wire.retry_report(report)))
 
 
 class CompactView(MailboxView):
     @describe(
         summary="Delete finished tasks older than the retention period",
         tag="repair",
-        body=requests.CompactBody,
-        answer=repair_answers.Compacted,
+        body=CompactBody,
+        answer=repair_wire.Compacted,
         errors=(403,),
         operation_id="compact",
     )
     def post(self, request: Request) -> Response:
-        self.body(requests.CompactBody)
+        self.body(CompactBody)
         dropped = compaction.compact(self.caller, Retention.from_settings())
-        return Response({"kind": "a2a_compacted", "dropped": dropped})
+        return Response(repair_wire.Compacted(kind="a2a_compacted", dropped=dropped))
 
 
 class ReplayEntriesView(MailboxView):
@@ -66,29 +140,31 @@ class ReplayEntriesView(MailboxView):
         summary="List cached results, newest first",
         tag="replay",
         query=requests.ListQuery,
-        answer=repair_answers.ReplayEntries,
+        answer=repair_wire.ReplayEntries,
         operation_id="list_replay_entries",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.replay_entries(self.caller, limit=query.limit, cursor=query.cursor)
         entries = [repair_wire.replay_entry(entry) for entry in page.items]
-        return Response({"kind": "a2a_replay_entries", "entries": entries, "next_cursor": page.next_cursor})
+        return Response(
+            repair_wire.ReplayEntries(kind="a2a_replay_entries", entries=entries, next_cursor=page.next_cursor)
+        )
 
 
 class DropReplayView(MailboxView):
     @describe(
         summary="Drop a cached result; the next duplicate is then done again",
         tag="replay",
-        body=requests.DropReplayBody,
-        answer=repair_answers.ReplayDropped,
+        body=DropReplayBody,
+        answer=repair_wire.ReplayDropped,
         errors=(403, 404),
         operation_id="drop_replay_entry",
     )
     def post(self, request: Request) -> Response:
-        body = self.body(requests.DropReplayBody)
+        body = self.body(DropReplayBody)
         replay.drop(self.caller, body.id, reason=body.reason, source_task_id=body.source_task_id)
-        return Response({"kind": "a2a_replay_dropped", "id": body.id})
+        return Response(repair_wire.ReplayDropped(kind="a2a_replay_dropped", id=body.id))
 
 
 class DeliveriesView(MailboxView):
@@ -96,36 +172,38 @@ class DeliveriesView(MailboxView):
         summary="List callbacks with their attempts, newest first",
         tag="callbacks",
         query=requests.ListQuery,
-        answer=repair_answers.ListedDeliveries,
+        answer=repair_wire.ListedDeliveries,
         operation_id="list_deliveries",
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
         page = lists.deliveries(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [repair_wire.delivery(delivery, self.caller) for delivery in page.items]
-        return Response({"kind": "a2a_deliveries", "deliveries": rendered, "next_cursor": page.next_cursor})
+        return Response(
+            repair_wire.ListedDeliveries(kind="a2a_deliveries", deliveries=rendered, next_cursor=page.next_cursor)
+        )
 
 
 class ResendView(MailboxView):
     @describe(
         summary="Send a callback again",
         tag="callbacks",
-        body=requests.ResendBody,
-        answer=repair_answers.Resent,
+        body=ResendBody,
+        answer=repair_wire.Resent,
         errors=(403, 404),
         operation_id="resend_delivery",
     )
     def post(self, request: Request, delivery_id: UUID) -> Response:
-        callbacks.resend(self.caller, delivery_id, reason=self.body(requests.ResendBody).reason)
-        return Response({"kind": "a2a_delivery_resent", "delivery_id": delivery_id})
+        callbacks.resend(self.caller, delivery_id, reason=self.body(ResendBody).reason)
+        return Response(repair_wire.Resent(kind="a2a_delivery_resent", delivery_id=delivery_id))
 
 
-def _repair(caller: Caller, body: requests.RepairBody) -> repair_answers.RepairOutcome:
+def _repair(caller: Caller, body: RepairBody) -> repair_wire.RepairOutcome:
     guard = body.command.lease_id
     match body.command:
-        case requests.RequeueCommand(duplicate_risk=risk):
+        case RequeueCommand(duplicate_risk=risk):
             task = repair.requeue(caller, body.task_id, reason=body.reason, duplicate_risk=risk, lease_id=guard)
             return repair_wire.requeued(task)
-        case requests.ForceErrorCommand(message=message):
+        case ForceErrorCommand(message=message):
             result = repair.force_error(caller, body.task_id, reason=body.reason, message=message, lease_id=guard)
             return repair_wire.forced_error(result)

@@ -1,31 +1,19 @@
-"""The bodies and queries of the routes for tasks, results and repair. Pure: no queries, no clock.
+"""The bodies and queries of the routes for tasks and results. Pure: no queries, no clock.
 
 Source: Covenant A2A, "Wire types".
 """
 
 from __future__ import annotations
 
-from datetime import timedelta
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.blocks import BlockList
-from mailbox.dialects.base.fields import (
-    AgentField,
-    Blocks,
-    EpochMs,
-    Exact,
-    Integer,
-    Lax,
-    QueryInteger,
-    Text,
-    WorkTimeoutMs,
-)
+from mailbox.dialects.base.fields import AgentField, Blocks, EpochMs, Exact, Lax, QueryInteger, Text, WorkTimeoutMs
+from mailbox.dialects.base.wire import BlockList
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task
-from mailbox.repairs.retry import BOUNDS, RetryPolicy
 from mailbox.words import times
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
 
@@ -60,8 +48,8 @@ class TaskBody(Lax):
 
     def envelope(self) -> TaskEnvelope:
         idempotency = None
-        if (given := self.idempotency) is not None:
-            idempotency = Idempotency(duplicate_safety=DuplicateSafety(given.duplicate_safety), key=given.key)
+        if (body := self.idempotency) is not None:
+            idempotency = Idempotency(duplicate_safety=DuplicateSafety(body.duplicate_safety), key=body.key)
         return TaskEnvelope(
             id=self.id,
             sender=self.sender,
@@ -154,75 +142,6 @@ class CancelBody(Exact):
     """Why the task is cancelled. The recipient can read it."""
 
     reason: Text = ""
-
-
-class RequeueCommand(Exact):
-    """Return the task to the queue. ``duplicate_risk`` says why doing the work twice is acceptable."""
-
-    action: Literal["requeue"]
-    duplicate_risk: Literal["idempotent", "operator_accepted"]
-    lease_id: UUID | None = None
-
-
-class ForceErrorCommand(Exact):
-    """Resolve the task as an error with this ``message``."""
-
-    action: Literal["force_error"]
-    message: Text
-    lease_id: UUID | None = None
-
-
-class RepairBody(Exact):
-    """A repair of a leased task. With a ``lease_id`` in the command, nothing happens unless that lease is live."""
-
-    task_id: UUID
-    command: RequeueCommand | ForceErrorCommand = Field(discriminator="action")
-    reason: Text
-
-
-def _bound(name: str, usual: int) -> Any:
-    least, most = BOUNDS[name]
-    return Field(usual, ge=least, le=most)
-
-
-class PolicyBody(Exact):
-    """The limits of one pass of the retry gate.
-
-    Without ``enabled`` the pass is a dry run. ``max_requeues`` and ``scan_limit`` count leases of this pass.
-    """
-
-    enabled: bool = Field(False, strict=True)
-    min_lease_age_ms: Integer = _bound("min_lease_age_ms", 300_000)
-    max_attempts: Integer = _bound("max_attempts", 3)
-    max_requeues: Integer = _bound("max_requeues", 1)
-    scan_limit: Integer = _bound("scan_limit", 100)
-
-    def policy(self) -> RetryPolicy:
-        return RetryPolicy(
-            enabled=self.enabled,
-            min_lease_age=timedelta(milliseconds=self.min_lease_age_ms),
-            max_attempts=self.max_attempts,
-            max_requeues=self.max_requeues,
-            scan_limit=self.scan_limit,
-        )
-
-
-class CompactBody(Exact):
-    """An empty object. The operator's settings say how long finished work is kept."""
-
-
-class ResendBody(Exact):
-    """Why the callback is sent again."""
-
-    reason: Text
-
-
-class DropReplayBody(Exact):
-    """The cached result to drop. With a ``source_task_id`` nothing is dropped if a newer result took its place."""
-
-    id: Integer = Field(ge=1, le=2**63 - 1)
-    reason: Text
-    source_task_id: UUID | None = None
 
 
 class NoQuery(Exact):

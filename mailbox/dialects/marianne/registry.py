@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from agentcards import models, registry
-from mailbox.dialects.marianne import registry_wire as wire
-from mailbox.dialects.marianne.values import AgentCard
+from mailbox.dialects.marianne.values import A2ASkill, AgentCard
 from mailbox.words import shapes
 
 
@@ -24,7 +23,7 @@ class AgentCardRegistry:
         text that the database cannot store. Journals ``agent_card_registered``.
         """
         shapes.require(AgentCard, card=card)
-        self._registry.register(job_id, wire.row(card))
+        self._registry.register(job_id, row_of(card))
 
     def deregister(self, job_id: str) -> AgentCard | None:
         """Remove a job's card and return it; None without one. Journals ``agent_card_deregistered``."""
@@ -40,11 +39,11 @@ class AgentCardRegistry:
 
     def query(self) -> list[AgentCard]:
         """Return all cards, in the order of registration."""
-        return [wire.card(row) for row in self._registry.query()]
+        return [card_of(row) for row in self._registry.query()]
 
     def query_by_skill(self, skill_id: str) -> list[AgentCard]:
         """Return the cards that declare exactly this skill, in the order of registration."""
-        return [wire.card(row) for row in self._registry.query_by_skill(skill_id)]
+        return [card_of(row) for row in self._registry.query_by_skill(skill_id)]
 
     def clear(self) -> None:
         """Remove every card. Journals ``agent_cards_cleared``."""
@@ -57,4 +56,16 @@ class AgentCardRegistry:
 
 
 def _shown(row: models.AgentCard | None) -> AgentCard | None:
-    return None if row is None else wire.card(row)
+    return None if row is None else card_of(row)
+
+
+def card_of(row: models.AgentCard) -> AgentCard:
+    """Return a card with its skills in their order."""
+    skills = [A2ASkill(id=skill["id"], description=skill["description"]) for skill in row.skills]
+    return AgentCard(name=row.name, description=row.description, skills=skills)
+
+
+def row_of(card: AgentCard) -> models.AgentCard:
+    """Return a card as a row that belongs to no job yet."""
+    skills = [skill.model_dump() for skill in card.skills]
+    return models.AgentCard(name=card.name, description=card.description, skills=skills)

@@ -3,18 +3,89 @@
 from __future__ import annotations
 
 from http import HTTPStatus
+from typing import Literal
 
+from pydantic import BaseModel, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from agentcards import models
 from agentcards.registry import CardRegistry, CardTakenError
+from mailbox.dialects.base.fields import Exact, Text
+from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
-from mailbox.dialects.marianne import registry_answers as answers
-from mailbox.dialects.marianne import registry_requests as shapes
-from mailbox.dialects.marianne import registry_wire as wire
+from mailbox.dialects.base.wire import AgentId, agent_id
+from mailbox.dialects.marianne import registry
+from mailbox.dialects.marianne.registry import card_of, row_of
+from mailbox.dialects.marianne.values import A2ASkill, AgentCard
 from mailbox.words.errors import InvalidRequestError, MailboxError
+from mailbox.words.times import epoch_ms
+
+
+class RegisteredCard(BaseModel):
+    """A card with its job. ``registered_by`` is null for a card that a person registered."""
+
+    job_id: str
+    card: AgentCard
+    registered_by: AgentId | None
+    registered_at_ms: int
+
+
+class CardRegistered(RegisteredCard):
+    kind: Literal["a2a_card_registered"]
+
+
+class FoundCard(RegisteredCard):
+    kind: Literal["a2a_card"]
+
+
+class CardDeregistered(BaseModel):
+    """The removed card. ``card`` is null if the job had no card, for example in a repeated request."""
+
+    kind: Literal["a2a_card_deregistered"]
+    job_id: str
+    card: AgentCard | None
+
+
+class FoundCards(BaseModel):
+    kind: Literal["a2a_cards"]
+    cards: list[RegisteredCard]
+    next_cursor: str | None
+
+
+MOST_SKILLS = 1000
+
+
+class CardBody(Exact):
+    """The card of a running job. The caller's other card with the same name is removed."""
+
+    name: Text
+    description: Text
+    skills: list[A2ASkill] = Field([], max_length=MOST_SKILLS)
+
+    def card(self) -> AgentCard:
+        return AgentCard(name=self.name, description=self.description, skills=self.skills)
+
+
+class RegistryQuery(Exact):
+    """``skill`` is a skill's id, ``name`` an agent's; both compare exactly."""
+
+    skill: str | None = None
+    name: str | None = None
+    limit: int = Field(10, ge=1, le=1000)
+    cursor: str | None = None
+
+
+def _registered(row: models.AgentCard) -> RegisteredCard:
+    """Render a card with the job it belongs to and the agent whose job that is."""
+    owner = row.registered_by
+    return RegisteredCard(
+        job_id=row.job_id,
+        card=registry.card_of(row),
+        registered_by=agent_id(owner) if owner else None,
+        registered_at_ms=epoch_ms(row.registered_at),
+    )
 
 
 class UnknownCardError(MailboxError):
@@ -35,14 +106,14 @@ class CardsView(RegistryView):
     @describe(
         summary="Find the cards of running jobs",
         tag="job cards",
-        query=shapes.RegistryQuery,
-        answer=answers.FoundCards,
+        query=RegistryQuery,
+        answer=FoundCards,
         operation_id="find_cards",
     )
     def get(self, request: Request) -> Response:
-        query = self.query(shapes.RegistryQuery)
+        query = self.query(RegistryQuery)
         page = self.registry.look(name=query.name, skill=query.skill, limit=query.limit, cursor=query.cursor)
-        cards = [wire.registered(row).model_dump() for row in page.items]
+        cards = [_registered(row).model_dump() for row in page.items]
         return Response({"kind": "a2a_cards", "cards": cards, "next_cursor": page.next_cursor})
 
 
@@ -50,7 +121,7 @@ class CardView(RegistryView):
     @describe(
         summary="Read the card of a running job",
         tag="job cards",
-        answer=answers.FoundCard,
+        answer=FoundCard,
         errors=(404,),
         operation_id="get_card",
     )
@@ -58,32 +129,32 @@ class CardView(RegistryView):
         row = self.registry.get(job_id)
         if row is None:
             raise UnknownCardError(job_id=job_id)
-        return Response({"kind": "a2a_card", **wire.registered(row).model_dump()})
+        return Response({"kind": "a2a_card", **_registered(row).model_dump()})
 
     @describe(
         summary="Register the card of a running job",
         tag="job cards",
-        body=shapes.CardBody,
-        answer=answers.CardRegistered,
+        body=CardBody,
+        answer=CardRegistered,
         errors=(403, 409),
         operation_id="register_card",
     )
     def put(self, request: Request, job_id: str) -> Response:
-        card = self.body(shapes.CardBody).card()
+        card = self.body(CardBody).card()
         try:
-            row = self.registry.register(job_id, wire.row(card))
+            row = self.registry.register(job_id, row_of(card))
         except ValueError as error:
             raise InvalidRequestError({"card": str(error)}) from error
-        return Response({"kind": "a2a_card_registered", **wire.registered(row).model_dump()})
+        return Response({"kind": "a2a_card_registered", **_registered(row).model_dump()})
 
     @describe(
         summary="Remove the card of a job that ended",
         tag="job cards",
-        answer=answers.CardDeregistered,
+        answer=CardDeregistered,
         errors=(403, 409),
         operation_id="deregister_card",
     )
     def delete(self, request: Request, job_id: str) -> Response:
         row = self.registry.deregister(job_id)
-        card = wire.card(row).model_dump() if row else None
+        card = card_of(row).model_dump() if row else None
         return Response({"kind": "a2a_card_deregistered", "job_id": job_id, "card": card})

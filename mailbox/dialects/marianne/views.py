@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import dataclasses
 from http import HTTPStatus
+from typing import Any, Literal
 from uuid import UUID, uuid5
 
 from django.http import HttpResponse
+from pydantic import BaseModel, Field
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from mailbox.access.agents import directory
+from mailbox.dialects.base.fields import Exact, Text, WorkTimeoutMs
+from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
-from mailbox.dialects.marianne import answers, delegation, exchange, inbox, requests, wire
-from mailbox.dialects.marianne.answers import Delegated
+from mailbox.dialects.marianne import inbox, wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
 from mailbox.journal import compacted_tasks
 from mailbox.life import leasing, results, sending
@@ -24,6 +27,124 @@ from mailbox.upkeep import imports
 from mailbox.words import errors, names, times
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError, MailboxError
+
+
+class InboxTask(BaseModel):
+    """``compacted`` is there only for a repeat about a task that was deleted since.
+
+    The hub then shows what the repeat contains: a repeated submission has no artifacts, a repeated end no description.
+    """
+
+    kind: Literal["a2a_inbox_task"]
+    task: A2ATask
+    compacted: bool = False
+
+
+class InboxTasks(BaseModel):
+    kind: Literal["a2a_inbox_tasks"]
+    agent_name: str
+    tasks: list[A2ATask]
+    next_cursor: str | None
+
+
+class Exported(BaseModel):
+    """An inbox, with its tasks by id."""
+
+    job_id: str
+    agent_name: str
+    tasks: dict[str, A2ATask]
+
+
+class InboxImported(TypedDict):
+    """``skipped`` counts tasks that the hub already had. They stay as they are."""
+
+    kind: Literal["a2a_inbox_imported"]
+    imported: int
+    skipped: int
+    task_count: int
+    pending_count: int
+
+
+class Delegated(TypedDict):
+    """A task made from one line. ``task_id`` is null when the task was refused; ``error`` says why."""
+
+    agent: str
+    description: str
+    task_id: UUID | None
+    error: str | None
+
+
+class Delegations(TypedDict):
+    """The tasks made from the text.
+
+    ``unclosed_fence`` is the line (from 1) of a code fence that never closes. The text after it was read as code.
+    """
+
+    kind: Literal["a2a_delegated"]
+    delegated: list[Delegated]
+    unclosed_fence: int | None
+
+
+class SubmitBody(Exact):
+    """A task for the inbox, sent by the caller. A request that names its ``task_id`` can be repeated.
+
+    ``work_timeout_ms`` is a duration: an accepted task that is not finished by then fails.
+    """
+
+    task_id: UUID | None = None
+    description: Text
+    source_job_id: Text = ""
+    context: dict[str, Any] = {}
+    work_timeout_ms: WorkTimeoutMs | None = None
+
+
+class AcceptBody(Exact):
+    """The same ``attempt_id`` gets the same answer again while its lease is live. After that the id is spent."""
+
+    attempt_id: UUID | None = None
+
+
+class CompleteBody(Exact):
+    """The products of the work, by name."""
+
+    artifacts: dict[str, Any] = {}
+
+
+class FailBody(Exact):
+    """The reason of the failure."""
+
+    reason: Text
+
+
+class DelegateBody(Exact):
+    """An agent's output. Each ``@delegate NAME: TEXT`` line outside code fences becomes a task, at most 100 lines.
+
+    A request that names its ``delegation_id`` can be repeated: the task ids are derived from it.
+    """
+
+    text: Text
+    source_job_id: Text = ""
+    delegation_id: UUID | None = None
+
+
+class ImportBody(Exact):
+    """An exported inbox or one page of it, with its tasks by id. A ``next_cursor`` is ignored."""
+
+    job_id: Text
+    agent_name: Text
+    tasks: dict[str, A2ATask] = {}
+    next_cursor: str | None = None
+
+
+class InboxQuery(Exact):
+    status: Literal["pending", "accepted", "completed", "failed"] | None = None
+    limit: int = Field(100, ge=1, le=1000)
+    cursor: str | None = None
+
+
+class ExportQuery(Exact):
+    job_id: str = Field("", max_length=200)
+    cursor: str | None = None
 
 
 class NotYourInboxError(MailboxError):
@@ -55,13 +176,13 @@ class InboxTasksView(InboxView):
     @describe(
         summary="List an inbox",
         tag="inboxes",
-        query=requests.InboxQuery,
-        answer=answers.InboxTasks,
+        query=InboxQuery,
+        answer=InboxTasks,
         errors=(404,),
         operation_id="list_inbox",
     )
     def get(self, request: Request, agent: str) -> Response:
-        query = self.query(requests.InboxQuery)
+        query = self.query(InboxQuery)
         status = A2ATaskStatus(query.status) if query.status else None
         owner = self.owner(agent)
         page = inbox.tasks_in(self.caller, owner, status=status, limit=query.limit, cursor=query.cursor)
@@ -77,13 +198,13 @@ class InboxTasksView(InboxView):
     @describe(
         summary="Put a task in an inbox",
         tag="inboxes",
-        body=requests.SubmitBody,
-        answer=answers.InboxTask,
+        body=SubmitBody,
+        answer=InboxTask,
         errors=(403, 404, 409),
         operation_id="submit_inbox_task",
     )
     def post(self, request: Request, agent: str) -> Response:
-        body = self.body(requests.SubmitBody)
+        body = self.body(SubmitBody)
         owner = self.owner(agent)
         sent = sending.send_task(
             self.caller,
@@ -103,7 +224,7 @@ class InboxTaskView(InboxView):
     @describe(
         summary="Read one task of an inbox",
         tag="inboxes",
-        answer=answers.InboxTask,
+        answer=InboxTask,
         errors=(404,),
         operation_id="read_inbox_task",
     )
@@ -115,14 +236,14 @@ class AcceptView(InboxView):
     @describe(
         summary="Accept a pending task: lease it",
         tag="inboxes",
-        body=requests.AcceptBody,
-        answer=answers.InboxTask,
+        body=AcceptBody,
+        answer=InboxTask,
         errors=(403, 404, 409),
         operation_id="accept_inbox_task",
     )
     def post(self, request: Request, agent: str, task_id: UUID) -> Response:
         owner = self.require_owner(agent)
-        leasing.lease_task(self.caller, task_id, attempt_id=self.body(requests.AcceptBody).attempt_id)
+        leasing.lease_task(self.caller, task_id, attempt_id=self.body(AcceptBody).attempt_id)
         return self.shown(owner, task_id)
 
 
@@ -130,13 +251,13 @@ class CompleteView(InboxView):
     @describe(
         summary="Complete a pending or accepted task",
         tag="inboxes",
-        body=requests.CompleteBody,
-        answer=answers.InboxTask,
+        body=CompleteBody,
+        answer=InboxTask,
         errors=(403, 404, 409),
         operation_id="complete_inbox_task",
     )
     def post(self, request: Request, agent: str, task_id: UUID) -> Response:
-        content = wire.blocks(self.body(requests.CompleteBody).artifacts)
+        content = wire.blocks(self.body(CompleteBody).artifacts)
         posted = ResultEnvelope(task_id=task_id, status=ResultStatus.OK, content=content)
         return self._finished(agent, posted)
 
@@ -152,13 +273,13 @@ class FailView(CompleteView):
     @describe(
         summary="Fail a pending or accepted task",
         tag="inboxes",
-        body=requests.FailBody,
-        answer=answers.InboxTask,
+        body=FailBody,
+        answer=InboxTask,
         errors=(403, 404, 409),
         operation_id="fail_inbox_task",
     )
     def post(self, request: Request, agent: str, task_id: UUID) -> Response:
-        reason = self.body(requests.FailBody).reason
+        reason = self.body(FailBody).reason
         return self._finished(agent, ResultEnvelope(task_id=task_id, status=ResultStatus.ERROR, error_message=reason))
 
 
@@ -180,14 +301,14 @@ class ExportView(InboxView):
     @describe(
         summary="Export an inbox as JSON, a page at a time",
         tag="inboxes",
-        query=requests.ExportQuery,
-        answer=answers.Exported,
+        query=ExportQuery,
+        answer=Exported,
         errors=(404,),
         operation_id="export_inbox",
     )
     def get(self, request: Request, agent: str) -> Response:
         owner = self.owner(agent)
-        query = self.query(requests.ExportQuery)
+        query = self.query(ExportQuery)
         return Response(inbox.export(self.caller, owner, job_id=query.job_id, cursor=query.cursor))
 
 
@@ -195,15 +316,15 @@ class ImportView(InboxView):
     @describe(
         summary="Import an exported inbox",
         tag="inboxes",
-        body=requests.ImportBody,
-        answer=answers.InboxImported,
+        body=ImportBody,
+        answer=InboxImported,
         errors=(403, 404, 409),
         operation_id="import_inbox",
     )
     def post(self, request: Request, agent: str) -> Response:
         owner = self.owner(agent)
-        body = self.body(requests.ImportBody)
-        kept = exchange.kept(owner.display, list(body.tasks.values()), agent_name=body.agent_name)
+        body = self.body(ImportBody)
+        kept = inbox.kept_tasks(owner.display, list(body.tasks.values()), agent_name=body.agent_name)
         imported = imports.import_tasks(self.caller, owner.display, kept)
         counts = inbox.counts(self.caller, owner)
         return Response({"kind": "a2a_inbox_imported", **dataclasses.asdict(imported), **counts})
@@ -213,36 +334,36 @@ class DelegateView(InboxView):
     @describe(
         summary="Turn the @delegate lines of a text into tasks",
         tag="inboxes",
-        body=requests.DelegateBody,
-        answer=answers.Delegations,
+        body=DelegateBody,
+        answer=Delegations,
         errors=(403, 404),
         operation_id="delegate",
     )
     def post(self, request: Request, agent: str) -> Response:
         self.require_owner(agent)
-        body = self.body(requests.DelegateBody)
-        read = delegation.delegations(body.text)
-        if (count := len(read.lines)) > delegation.MOST_LINES:
-            raise InvalidRequestError({"text": f"has {count} @delegate lines; at most {delegation.MOST_LINES}"})
+        body = self.body(DelegateBody)
+        read = wire.delegations(body.text)
+        if (count := len(read.lines)) > wire.MOST_DELEGATED:
+            raise InvalidRequestError({"text": f"has {count} @delegate lines; at most {wire.MOST_DELEGATED}"})
         delegated = [
-            self._delegate(*line, body.source_job_id, self._task_id(body.delegation_id, number)).model_dump()
+            self._delegate(*line, body.source_job_id, self._task_id(body.delegation_id, number))
             for number, line in enumerate(read.lines)
         ]
-        return Response({"kind": "a2a_delegated", "delegated": delegated, "unclosed_fence": read.unclosed_fence})
+        return Response(Delegations(kind="a2a_delegated", delegated=delegated, unclosed_fence=read.unclosed_fence))
 
     def _task_id(self, delegation_id: UUID | None, number: int) -> UUID | None:
         """Return an id made of the delegation, the caller and the line's number; None lets the hub choose."""
         return delegation_id and uuid5(delegation_id, f"{self.caller.name} {number}")
 
     def _delegate(self, name: str, description: str, source_job_id: str, task_id: UUID | None) -> Delegated:
-        delegated = Delegated(agent=name, description=description, task_id=None, error=None)
+        delegated: Delegated = {"agent": name, "description": description, "task_id": None, "error": None}
         try:
             task = wire.envelope(
                 self.owner(name).display, description, source_job_id=source_job_id, context=None, task_id=task_id
             )
-            delegated.task_id = sending.send_task(self.caller, task).uuid
+            delegated["task_id"] = sending.send_task(self.caller, task).uuid
         except MailboxError as refusal:
-            delegated.error = errors.text_for_program(refusal)
+            delegated["error"] = errors.text_for_program(refusal)
         return delegated
 
 

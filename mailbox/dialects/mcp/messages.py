@@ -1,6 +1,9 @@
 """The messages of a client: their envelope, the version of the protocol, and the headers that repeat a part of them.
 
-Source: JSON-RPC 2.0; MCP, "Streamable HTTP" of 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28.
+The errors of MCP, and the JSON-RPC form of each of the hub's errors. Calls that wait look again at each change, and
+tell their client meanwhile that they go on.
+
+Source: JSON-RPC 2.0; MCP, "Streamable HTTP" of 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28; "Error handling".
 """
 
 from __future__ import annotations
@@ -8,16 +11,108 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard
+from http import HTTPStatus
+from typing import Any, ClassVar, TypeGuard, TypeVar
 
-from mailbox.dialects.mcp.errors import (
-    HeaderMismatchError,
-    InvalidMessageError,
-    InvalidParamsError,
-    UnservedVersionError,
-)
+from django.conf import settings
+
+from mailbox.access.callers import Caller
+from mailbox.access.limits import waits
+from mailbox.words import errors
+from mailbox.words.errors import InvalidRequestError, MailboxError
+
+OF_HUB = -32010  # an error of the hub that the protocol has no code for
+OF_JSON, OF_PARAMS, OF_BUG = -32700, -32602, -32603
+
+Json = dict[str, Any]
+
+
+class McpError(MailboxError):
+    """An error that the protocol itself has a code for.
+
+    ``status`` is the HTTP status of its answer, unless a client of an older version gets it under its request's id.
+    """
+
+    rpc_code: ClassVar[int] = OF_BUG
+    status: ClassVar[HTTPStatus] = HTTPStatus.BAD_REQUEST
+
+    def __init__(self, message: str | None = None, *, data: Mapping[str, Any] | None = None) -> None:
+        self.data = data
+        super().__init__(message)
+
+
+class InvalidMessageError(McpError):
+    """The body is no message of JSON-RPC 2.0."""
+
+    code = "invalid_message"
+    rpc_code = -32600
+
+
+class UnknownMethodError(McpError):
+    """The protocol has no such method, or the hub does not offer it."""
+
+    code = "method_not_found"
+    rpc_code = -32601
+    status = HTTPStatus.NOT_FOUND
+
+
+class InvalidParamsError(McpError):
+    """The parameters are invalid."""
+
+    code = "invalid_params"
+    rpc_code = OF_PARAMS
+
+
+class UnknownResourceError(McpError):
+    """No such resource is known to this caller."""
+
+    code = "unknown_resource"
+    rpc_code = OF_PARAMS
+
+
+class HeaderMismatchError(McpError):
+    """A header and the message differ, or a header is missing."""
+
+    code = "header_mismatch"
+    rpc_code = -32020
+
+
+class UnservedVersionError(McpError):
+    """The hub does not serve this version of the protocol."""
+
+    code = "unsupported_protocol_version"
+    rpc_code = -32022
+
+
+class ForeignOriginError(MailboxError):
+    """Pages of this origin may not call the hub. A2A_CORS_ORIGINS lists the origins that may."""
+
+    code = "foreign_origin"
+
+
+def rpc_error(error: Exception) -> Json:
+    """Return the ``error`` member of a JSON-RPC answer. An error that is none of the hub's is a bug."""
+    match error:
+        case McpError():
+            data = {} if error.data is None else {"data": dict(error.data)}
+            return {"code": error.rpc_code, "message": error.message, **data}
+        case errors.InvalidJsonError():
+            return {"code": OF_JSON, "message": error.message}
+        case InvalidRequestError():
+            return {"code": OF_PARAMS, "message": error.message, "data": details(error)}
+        case MailboxError():
+            return {"code": OF_HUB, "message": errors.text_for_program(error), "data": details(error)}
+    return {"code": OF_BUG, "message": "An internal error occurred."}
+
+
+def details(error: MailboxError) -> Json:
+    """Return the hub's code of an error, with the ids and the fields that it concerns."""
+    fields = {"fields": error.fields} if isinstance(error, InvalidRequestError) else {}
+    return {"code": error.code, **error.ids, **fields}
+
 
 BY_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that ``initialize`` agrees on
 BY_ENVELOPE = ("2026-07-28",)  # versions that each request names in its ``_meta``
@@ -45,8 +140,8 @@ class McpMessage:
 
     @property
     def meta(self) -> Mapping[str, Any]:
-        found = self.params.get("_meta")
-        return found if isinstance(found, dict) else {}
+        meta = self.params.get("_meta")
+        return meta if isinstance(meta, dict) else {}
 
     @property
     def progress_token(self) -> MessageId | None:
@@ -61,8 +156,8 @@ def is_message_id(value: object) -> TypeGuard[MessageId]:
 
 def id_of(body: object) -> MessageId | None:
     """Return the id under which an error of this message is answered; None without a valid one."""
-    found = body.get("id") if isinstance(body, dict) else None
-    return found if is_message_id(found) else None
+    sent = body.get("id") if isinstance(body, dict) else None
+    return sent if is_message_id(sent) else None
 
 
 def named_version(headers: Headers) -> str | None:
@@ -122,9 +217,9 @@ def _check_headers(method: str, params: Mapping[str, Any], version: object, head
     if isinstance(name, str):
         wanted[NAME_HEADER] = name
     for header, value in wanted.items():
-        found = headers.get(header)
-        is_right = found == value or (header == NAME_HEADER and found is not None and _decoded(found) == value)
-        if not is_right and not (found is None and VERSION_HEADER not in headers):
+        sent = headers.get(header)
+        is_right = sent == value or (header == NAME_HEADER and sent is not None and _decoded(sent) == value)
+        if not is_right and not (sent is None and VERSION_HEADER not in headers):
             raise HeaderMismatchError(f"The header {header} does not say what the message says.")
 
 
@@ -144,3 +239,64 @@ def _unserved(version: str) -> UnservedVersionError:
         f'The hub serves MCP {", ".join(VERSIONS)}, and not "{shown}".',
         data={"supported": list(VERSIONS), "requested": shown},
     )
+
+
+Seen = TypeVar("Seen")
+Returned = TypeVar("Returned")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpCall:
+    """A request of a caller. ``may_wait`` is false for a request of a batch."""
+
+    caller: Caller
+    message: McpMessage
+    may_wait: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitProgress:
+    """How long a call has waited, in seconds, how long it waits at most, and what it sees."""
+
+    waited: float
+    longest: float
+    message: str
+
+
+Waiting = Generator[WaitProgress, None, Returned]
+
+
+def awaited(
+    call: McpCall, topics: Sequence[str], look: Callable[[], Seen], wait_ms: int, sentence_of: Callable[[], str]
+) -> Waiting[Seen]:
+    """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
+
+    Yield the progress when the value of ``sentence_of`` changes, and as a sign of life. A call without a result takes a
+    seat as `waits.vigil` says; without a free seat of the process it does not wait. Raises as `waits.vigil` and
+    `Vigil.look` do.
+    """
+    began, longest = time.monotonic(), waits.span(wait_ms).total_seconds()
+    seen = look()
+    if seen or not wait_ms or not call.may_wait:
+        return seen
+    with waits.vigil(call.caller, topics) as vigil:
+        is_due, sentence = True, ""
+        while vigil is not None and not vigil.is_over and (left := began + longest - time.monotonic()) > 0:
+            if is_due and (seen := vigil.look(look)):
+                return seen
+            now = sentence_of() if is_due else sentence
+            if now != sentence or not is_due:
+                sentence = now
+                yield WaitProgress(waited=time.monotonic() - began, longest=longest, message=sentence)
+            is_due = vigil.wait(min(settings.A2A_KEEPALIVE_MS / 1000, left))
+    return seen
+
+
+def finished(steps: Waiting[Returned]) -> Returned:
+    """Let a call wait to its end, and return what it returns."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            returned: Returned = end.value
+            return returned

@@ -1,21 +1,191 @@
-"""The methods of MCP that the hub answers, by their names, and what each version adds to their results."""
+"""The methods of MCP that the hub answers, by their names, and what each version adds to their results.
+
+The resources are each task as JSON, and each artifact of a task. Source: MCP, "Resources", "Tool result".
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 
+from mailbox.database.paging import BUDGET
+from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.fields import Lax, Text
 from mailbox.dialects.base.view import parse
-from mailbox.dialects.mcp import resources, tool_results
-from mailbox.dialects.mcp.errors import InvalidParamsError, UnknownMethodError
-from mailbox.dialects.mcp.messages import BY_ENVELOPE, BY_HANDSHAKE, META, VERSIONS
+from mailbox.dialects.mcp import tools, wire
+from mailbox.dialects.mcp.messages import (
+    BY_ENVELOPE,
+    BY_HANDSHAKE,
+    META,
+    VERSIONS,
+    InvalidParamsError,
+    McpCall,
+    UnknownMethodError,
+    UnknownResourceError,
+    Waiting,
+    details,
+)
 from mailbox.dialects.mcp.tools import TOOLS, described
-from mailbox.dialects.mcp.waiting import McpCall, Waiting
-from mailbox.words.errors import MailboxError, UnauthenticatedError
+from mailbox.inspection import answers, lists, tasks
+from mailbox.inspection.answers import Produced
+from mailbox.life import expiry
+from mailbox.models import Task
+from mailbox.words import content, errors
+from mailbox.words.errors import MailboxError, UnauthenticatedError, UnknownTaskError
+
+JSON_TYPE, TEXT_TYPE = "application/json", "text/plain"
+RESOURCES = 50  # tasks of one page of the list
+TITLE = 80  # characters
+
+Json = dict[str, Any]
+
+TEMPLATES: list[Json] = [
+    {
+        "uriTemplate": wire.TASK_URI,
+        "name": "task",
+        "title": "A task",
+        "description": "A task with its result, its newest messages and the list of its artifacts.",
+        "mimeType": JSON_TYPE,
+    },
+    {
+        "uriTemplate": wire.ARTIFACT_URI,
+        "name": "artifact",
+        "title": "An artifact of a task",
+        "description": "The content of an artifact: one part for each of its blocks.",
+    },
+]
+
+
+def list_resources(call: McpCall, cursor: str | None) -> Json:
+    """Return a page of the caller's tasks, the newest first. The resource of a task names its artifacts."""
+    page = lists.all_tasks(call.caller, limit=RESOURCES, cursor=cursor)
+    further = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
+    return {"resources": [_entry(entry.task) for entry in page.items], **further}
+
+
+def _entry(task: Task) -> Json:
+    shown = wire.task(task, room=wire.OPENING)
+    return {
+        "uri": wire.task_uri(task.uuid),
+        "name": f"task {task.uuid}",
+        "title": " ".join(shown["text"].split())[:TITLE],
+        "description": f"{shown['sender']} to {shown['recipient']}, {task.outcome or task.state}",
+        "mimeType": JSON_TYPE,
+    }
+
+
+def read_resource(call: McpCall, uri: str) -> list[Json]:
+    """Return the contents of a resource. Raises `UnknownResourceError`, also for a task that the caller may not see."""
+    named = wire.parsed_uri(uri)
+    try:
+        if named is not None:
+            task_id, name = named
+            return (
+                [_task_contents(call, task_id, uri)] if name is None else _artifact_contents(call, task_id, name, uri)
+            )
+    except UnknownTaskError:
+        pass
+    raise UnknownResourceError(f"no resource {uri[:200]} is known to you", data={"uri": uri[:200]})
+
+
+def _task_contents(call: McpCall, task_id: UUID, uri: str) -> Json:
+    task = expiry.current(call.caller, task_id)
+    newest, is_all = tasks.newest_messages(task, most=tools.MESSAGES, characters=BUDGET)
+    produced = answers.produced_artifacts(task)
+    details = answers.artifact_details(task, produced) if produced else {}
+    whole = {
+        **tools.awaited_task(task, room=wire.WHOLE),
+        "messages": [wire.message(one, room=wire.WHOLE) for one in newest],
+        "earlier_messages": not is_all,
+        "artifacts": wire.artifacts(task.uuid, produced, details),
+    }
+    return {"uri": uri, "mimeType": JSON_TYPE, "text": encoded(whole).decode()}
+
+
+def _artifact_contents(call: McpCall, task_id: UUID, name: str, uri: str) -> list[Json]:
+    task = expiry.current(call.caller, task_id)
+    named = next((one for one in answers.produced_artifacts(task) if one.artifact_id == name), None)
+    if named is None:
+        raise UnknownTaskError.of(task_id)
+    if named.size > BUDGET:
+        raise InvalidParamsError(
+            f"The artifact has {named.size} characters, and one answer at most {BUDGET}. "
+            f"Read it at /a2a/tasks/{task_id}/artifacts, which has pages."
+        )
+    return [{"uri": uri, **part} for part in _parts(task, named)]
+
+
+def _parts(task: Task, named: Produced) -> Iterator[Json]:
+    for block in content.joined(answers.blocks_of(task, named)):
+        yield _part(block)
+
+
+def _part(block: Mapping[str, Any]) -> Json:
+    """Return a content block as the content of a resource: as text, or as base64."""
+    match block:
+        case {"type": "text", "text": str(text)}:
+            return {"mimeType": TEXT_TYPE, "text": text}
+        case {"type": "image" | "audio", "data": str(data), "mimeType": str(media_type)}:
+            return {"mimeType": media_type, "blob": data}
+        case {"type": "resource", "resource": {"text": str(text)}}:
+            return {"mimeType": _type_of(block, TEXT_TYPE), "text": text}
+        case {"type": "resource", "resource": {"blob": str(blob)}}:
+            return {"mimeType": _type_of(block, "application/octet-stream"), "blob": blob}
+        case {"type": "resource_link", "uri": str(uri)}:
+            return {"mimeType": "text/uri-list", "text": uri}
+        case {"type": "json", "value": value}:
+            return {"mimeType": JSON_TYPE, "text": encoded(value).decode()}
+    return {"mimeType": JSON_TYPE, "text": encoded(dict(block)).decode()}
+
+
+def _type_of(block: Mapping[str, Any], usual: str) -> str:
+    named = block["resource"].get("mimeType")
+    return named if isinstance(named, str) else usual
+
+
+ERROR_KEY = "a2a-hub/error"  # of ``_meta``
+_MEDIA = ("image", "audio")
+
+
+def tool_result(answer: Json) -> Json:
+    """Return the result of a tool that answered. Its text shows no picture or sound, which are blocks of their own."""
+    text = encoded(_without_media(answer)).decode()
+    return {"content": [{"type": "text", "text": text}, *_media_in(answer)], "structuredContent": answer}
+
+
+def tool_failure(error: MailboxError) -> Json:
+    """Return the result of a tool that the hub refused: the code and the sentence."""
+    text = f"{error.code}: {errors.text_for_program(error)}"
+    return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {ERROR_KEY: details(error)}}
+
+
+def _is_media(value: Json) -> bool:
+    fields = (value.get("data"), value.get("mimeType"))
+    return value.get("type") in _MEDIA and all(isinstance(field, str) for field in fields)
+
+
+def _media_in(value: Any) -> Iterator[Json]:
+    if isinstance(value, dict) and _is_media(value):
+        yield {name: value[name] for name in ("type", "data", "mimeType")}
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _media_in(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _media_in(part)
+
+
+def _without_media(value: Any) -> Any:
+    if isinstance(value, dict) and _is_media(value):
+        return {**value, "data": "[below]"}
+    if isinstance(value, dict):
+        return {key: _without_media(part) for key, part in value.items()}
+    return [_without_media(part) for part in value] if isinstance(value, list) else value
+
 
 TOOLS_KEPT_MS = 300_000  # how long a client may keep a result that no task changes
 INSTRUCTIONS = (
@@ -25,8 +195,6 @@ INSTRUCTIONS = (
     "lease_id; report_progress meanwhile, and ask_sender if something is unclear."
 )
 _NAME = "a2a-hub"
-
-Json = dict[str, Any]
 
 
 class InitializeParams(Lax):
@@ -61,10 +229,10 @@ def run(call: McpCall) -> Json | Waiting[Json]:
     method = METHODS.get(message.method)
     if method is None or message.version not in method.versions:
         raise UnknownMethodError(f'The hub has no method "{message.method[:50]}" in MCP {message.version}.')
-    found = method.run(call)
-    if isinstance(found, Generator):
-        return _waited(found, method, message.version)
-    return _complete(found, method, message.version)
+    result = method.run(call)
+    if isinstance(result, Generator):
+        return _waited(result, method, message.version)
+    return _complete(result, method, message.version)
 
 
 def _waited(steps: Waiting[Json], method: McpMethod, version: str) -> Waiting[Json]:
@@ -103,16 +271,16 @@ def _capabilities() -> Json:
 
 
 def _tools(call: McpCall) -> Json:
-    _must_be_one_page(call)
+    _must_have_no_cursor(call)
     return {"tools": list(described())}
 
 
 def _templates(call: McpCall) -> Json:
-    _must_be_one_page(call)
-    return {"resourceTemplates": resources.TEMPLATES}
+    _must_have_no_cursor(call)
+    return {"resourceTemplates": TEMPLATES}
 
 
-def _must_be_one_page(call: McpCall) -> None:
+def _must_have_no_cursor(call: McpCall) -> None:
     if parse(PageParams, call.message.params).cursor is not None:
         raise InvalidParamsError("This list has one page, and no cursor.")
 
@@ -123,29 +291,29 @@ def _call_tool(call: McpCall) -> Json | Waiting[Json]:
     if tool is None:
         raise InvalidParamsError(f'The hub has no tool "{wanted.name[:50]}".')
     try:
-        found = tool.run(call, parse(tool.arguments, wanted.arguments or {}))
+        result = tool.run(call, parse(tool.arguments, wanted.arguments or {}))
     except UnauthenticatedError:
         raise
     except MailboxError as error:
-        return tool_results.failed(error)
-    return _awaited_tool(found) if isinstance(found, Generator) else tool_results.done(found)
+        return tool_failure(error)
+    return _awaited_tool(result) if isinstance(result, Generator) else tool_result(result)
 
 
 def _awaited_tool(steps: Waiting[Json]) -> Waiting[Json]:
     try:
-        return tool_results.done((yield from steps))
+        return tool_result((yield from steps))
     except UnauthenticatedError:
         raise
     except MailboxError as error:
-        return tool_results.failed(error)
+        return tool_failure(error)
 
 
 def _resources(call: McpCall) -> Json:
-    return resources.listed(call, parse(PageParams, call.message.params).cursor)
+    return list_resources(call, parse(PageParams, call.message.params).cursor)
 
 
 def _read_resource(call: McpCall) -> Json:
-    return {"contents": resources.read(call, parse(ResourceParams, call.message.params).uri)}
+    return {"contents": read_resource(call, parse(ResourceParams, call.message.params).uri)}
 
 
 METHODS: Mapping[str, McpMethod] = {

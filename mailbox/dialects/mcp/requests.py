@@ -197,10 +197,10 @@ class ReportProgress(OfLease):
 
     def updates(self) -> list[Update | ArtifactUpdate]:
         """Return what is to be recorded. An empty list is a mere heartbeat."""
-        found: list[Update | ArtifactUpdate] = []
+        parts: list[Update | ArtifactUpdate] = []
         if self.message is not None or self.fraction is not None:
-            found.append(Update(message=self.message or (), progress=self.fraction, note=self.note))
-        return found if self.artifact is None else [*found, self.artifact.update()]
+            parts.append(Update(message=self.message or (), progress=self.fraction, note=self.note))
+        return parts if self.artifact is None else [*parts, self.artifact.update()]
 
 
 class AskSender(OfLease):
@@ -209,8 +209,8 @@ class AskSender(OfLease):
     attempt_id: AttemptId = None
 
     def update(self) -> Update:
-        asked = UpdateStatus.INPUT_REQUIRED if self.needs == "input" else UpdateStatus.AUTH_REQUIRED
-        return Update(message=self.question, status=asked)
+        status = UpdateStatus.INPUT_REQUIRED if self.needs == "input" else UpdateStatus.AUTH_REQUIRED
+        return Update(message=self.question, status=status)
 
 
 class ReleaseTask(OfLease):

@@ -1,8 +1,7 @@
 """The tools of the door, with the words that a language model reads.
 
-The tools about agents: who the caller is, and which agents take tasks.
-
-The tools of a recipient: receive a task, report on it, ask its sender, answer it, hand it back.
+The tools about agents say who the caller is, and which agents take tasks. Those of a sender send a task, wait for it,
+read it and cancel it. Those of a recipient receive a task, report on it, ask its sender, answer it and hand it back.
 """
 
 from __future__ import annotations
@@ -17,11 +16,93 @@ from pydantic import BaseModel
 
 from agentcards import card_document, profiles, tools
 from mailbox.database.bell import topics
-from mailbox.dialects.mcp import answers, requests, schemas, sender_tools, wire
-from mailbox.dialects.mcp.waiting import McpCall, Waiting, awaited
-from mailbox.inspection import conversation, lists
-from mailbox.life import leasing, results, updates
-from mailbox.models import Lease
+from mailbox.dialects.mcp import requests, wire
+from mailbox.dialects.mcp.messages import McpCall, Waiting, awaited
+from mailbox.inspection import answers, conversation, lists, tasks
+from mailbox.life import conversation as life_conversation
+from mailbox.life import expiry, leasing, results, sending, updates
+from mailbox.models import Lease, Message, Task
+from mailbox.words.conversation import Words
+
+MESSAGES, EVENTS = 20, 50  # that one answer has at most
+OPEN = (Task.State.QUEUED, Task.State.IN_FLIGHT)
+
+Json = dict[str, Any]
+Arguments = TypeVar("Arguments", bound=BaseModel)
+
+
+def send_task(call: McpCall, wanted: requests.SendTask) -> Json:
+    return wire.sent(sending.send_task(call.caller, wanted.envelope()))
+
+
+def wait_for_result(call: McpCall, wanted: requests.WaitForResult) -> Waiting[Json]:
+    """Wait until the task is resolved, or asks its sender. Return it as it is then."""
+    task_id = wanted.task_id
+    seen: list[Task] = []
+
+    def look() -> bool:
+        seen[:] = [expiry.current(call.caller, task_id)]
+        return seen[0].state not in OPEN
+
+    ended = yield from awaited(call, [topics.task(task_id)], look, wanted.wait_ms, lambda: _progress_of(seen[0]))
+    task = seen[0] if ended else expiry.current(call.caller, task_id)
+    return awaited_task(task)
+
+
+def _progress_of(task: Task) -> str:
+    """Return a sentence about an open task, with the newest words of its holder about its progress."""
+    newest, _ = tasks.newest_messages(task, most=1, characters=wire.OPENING)
+    progress = newest[0].progress if newest and newest[0].role == Message.Role.AGENT else None
+    if progress is None:
+        return f"The task is {task.state}."
+    note = f": {progress['note']}" if progress["note"] else "."
+    return f"The task is {task.state}, {progress['value']:.0%} done{note}"
+
+
+def awaited_task(task: Task, *, room: int = wire.ROOM) -> Json:
+    """Return a task with its result, and with its open question."""
+    rendered: Json = {"task": wire.task(task, room=room)}
+    if (result := task.result_or_none) is not None:
+        rendered["result"] = wire.result(result, answers.beside([result]).get(result.pk), room=room)
+    if task.state == Task.State.INTERRUPTED:
+        newest, _ = tasks.newest_messages(task, most=1, characters=room)
+        rendered["question"] = wire.message(newest[-1], room=room) if newest else None
+    return rendered
+
+
+def read_task(call: McpCall, wanted: requests.ReadTask) -> Json:
+    task = expiry.current(call.caller, wanted.task_id)
+    messages, is_all = tasks.newest_messages(task, most=MESSAGES, characters=wire.ROOM)
+    page = tasks.timeline(call.caller, task.uuid, limit=EVENTS, cursor=wanted.timeline_cursor)
+    return {
+        **awaited_task(task),
+        "messages": [wire.message(message) for message in messages],
+        "earlier_messages": not is_all,
+        "timeline": [wire.event(row, call.caller) for row in page.items],
+        "timeline_next_cursor": page.next_cursor,
+    }
+
+
+def list_tasks(call: McpCall, wanted: requests.ListTasks) -> Json:
+    state = None if wanted.state is None else Task.State(wanted.state)
+    page = lists.all_tasks(
+        call.caller, side=lists.Side(wanted.side), state=state, limit=wanted.limit, cursor=wanted.cursor
+    )
+    rendered = [wire.task(entry.task, room=wire.OPENING) for entry in page.items]
+    return {"tasks": rendered, "next_cursor": page.next_cursor}
+
+
+def say(call: McpCall, wanted: requests.Say) -> Json:
+    sent = life_conversation.say(
+        call.caller, wanted.task_id, Words(content=wanted.content), attempt_id=wanted.attempt_id
+    )
+    row = sent.message
+    return {"task_id": wanted.task_id, "message_id": row.shown_id, "turn": sent.turn}
+
+
+def cancel_task(call: McpCall, wanted: requests.CancelTask) -> Json:
+    sending.cancel(call.caller, wanted.task_id, reason=wanted.reason)
+    return {"task_id": wanted.task_id}
 
 
 def receive_task(call: McpCall, wanted: requests.ReceiveTask) -> Waiting[Json]:
@@ -52,8 +133,8 @@ def held_tasks(call: McpCall, wanted: requests.HeldTasks) -> Json:
 def report_progress(call: McpCall, wanted: requests.ReportProgress) -> Json:
     """Record what the holder reports. A report of nothing is a heartbeat."""
     task_id, lease_id = wanted.task_id, wanted.lease_id
-    if said := wanted.updates():
-        posted = updates.post_updates(call.caller, task_id, said, lease_id=lease_id, attempt_id=wanted.attempt_id)
+    if parts := wanted.updates():
+        posted = updates.post_updates(call.caller, task_id, parts, lease_id=lease_id, attempt_id=wanted.attempt_id)
         return {"task_id": task_id, "turn": posted.turn}
     return {"task_id": task_id, "turn": leasing.heartbeat(call.caller, task_id, lease_id=lease_id).task.turn}
 
@@ -100,10 +181,6 @@ def list_agents(call: McpCall, wanted: requests.ListAgents) -> Json:
     return {"agents": agents, "next_cursor": page.next_cursor}
 
 
-Json = dict[str, Any]
-Arguments = TypeVar("Arguments", bound=BaseModel)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool(Generic[Arguments]):
     """A tool. ``run`` returns the answer, or waits for it. The last three fields are MCP's hints about the tool."""
@@ -123,7 +200,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         title="Who am I",
         description="Say which agent of the hub you are. Other agents send you tasks under this name.",
         arguments=requests.NoArguments,
-        answer=answers.WhoAmI,
+        answer=wire.WhoAmI,
         run=whoami,
         reads_only=True,
     ),
@@ -131,7 +208,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         title="List agents",
         description="List the agents that take tasks, with their skills. Use it to choose the recipient of a task.",
         arguments=requests.ListAgents,
-        answer=answers.McpAgentPage,
+        answer=wire.McpAgentPage,
         run=list_agents,
         reads_only=True,
     ),
@@ -142,8 +219,8 @@ TOOLS: Mapping[str, McpTool[Any]] = {
             "wait_for_result with the task_id. Give an id of your own: then the call can be repeated safely."
         ),
         arguments=requests.SendTask,
-        answer=answers.TaskSent,
-        run=sender_tools.send_task,
+        answer=wire.TaskSent,
+        run=send_task,
     ),
     "wait_for_result": McpTool(
         title="Wait for a result",
@@ -152,24 +229,24 @@ TOOLS: Mapping[str, McpTool[Any]] = {
             "queued or in_flight, call this again. If it is interrupted, answer the question with say."
         ),
         arguments=requests.WaitForResult,
-        answer=answers.TaskAwaited,
-        run=sender_tools.wait_for_result,
+        answer=wire.TaskAwaited,
+        run=wait_for_result,
         reads_only=True,
     ),
     "read_task": McpTool(
         title="Read a task",
         description="Read a task that you sent or received: its state, result, newest messages and timeline.",
         arguments=requests.ReadTask,
-        answer=answers.TaskShownWhole,
-        run=sender_tools.read_task,
+        answer=wire.TaskShownWhole,
+        run=read_task,
         reads_only=True,
     ),
     "list_tasks": McpTool(
         title="List tasks",
         description="List the tasks that you sent or received, the newest first.",
         arguments=requests.ListTasks,
-        answer=answers.McpTaskPage,
-        run=sender_tools.list_tasks,
+        answer=wire.McpTaskPage,
+        run=list_tasks,
         reads_only=True,
     ),
     "say": McpTool(
@@ -179,15 +256,15 @@ TOOLS: Mapping[str, McpTool[Any]] = {
             "answers its question, and the agent goes on."
         ),
         arguments=requests.Say,
-        answer=answers.SaidToTask,
-        run=sender_tools.say,
+        answer=wire.SaidToTask,
+        run=say,
     ),
     "cancel_task": McpTool(
         title="Cancel a task",
         description="Cancel a task that you sent. It is final: no result comes after it.",
         arguments=requests.CancelTask,
-        answer=answers.TaskCancelledShown,
-        run=sender_tools.cancel_task,
+        answer=wire.TaskCancelledShown,
+        run=cancel_task,
         is_idempotent=True,
         is_destructive=True,
     ),
@@ -198,14 +275,14 @@ TOOLS: Mapping[str, McpTool[Any]] = {
             "answer_task, ask_sender or release_task with its lease_id."
         ),
         arguments=requests.ReceiveTask,
-        answer=answers.TaskReceived,
+        answer=wire.TaskReceived,
         run=receive_task,
     ),
     "held_tasks": McpTool(
         title="List the tasks that you hold",
         description="List the tasks that you have received and not ended. Use it after a restart to go on with them.",
         arguments=requests.HeldTasks,
-        answer=answers.HeldPage,
+        answer=wire.HeldPage,
         run=held_tasks,
         reads_only=True,
     ),
@@ -216,7 +293,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
             "Without any of these it is a heartbeat."
         ),
         arguments=requests.ReportProgress,
-        answer=answers.ProgressReported,
+        answer=wire.ProgressReported,
         run=report_progress,
     ),
     "ask_sender": McpTool(
@@ -226,14 +303,14 @@ TOOLS: Mapping[str, McpTool[Any]] = {
             "sender has answered, receive_task brings it back with the answer."
         ),
         arguments=requests.AskSender,
-        answer=answers.QuestionAsked,
+        answer=wire.QuestionAsked,
         run=ask_sender,
     ),
     "answer_task": McpTool(
         title="Answer a task",
         description="Post the result of a task that you hold. It is final. The same call can be repeated safely.",
         arguments=requests.AnswerTask,
-        answer=answers.TaskAnswered,
+        answer=wire.TaskAnswered,
         run=answer_task,
         is_idempotent=True,
     ),
@@ -241,7 +318,7 @@ TOOLS: Mapping[str, McpTool[Any]] = {
         title="Hand a task back",
         description="Hand a task that you hold back to the end of the queue, without a result.",
         arguments=requests.ReleaseTask,
-        answer=answers.TaskReleasedShown,
+        answer=wire.TaskReleasedShown,
         run=release_task,
         is_idempotent=True,
     ),
@@ -256,8 +333,8 @@ def described() -> tuple[Json, ...]:
             "name": name,
             "title": tool.title,
             "description": tool.description,
-            "inputSchema": schemas.arguments_of(tool.arguments),
-            "outputSchema": schemas.answer_of(tool.answer),
+            "inputSchema": _arguments_of(tool.arguments),
+            "outputSchema": _answer_of(tool.answer),
             "annotations": {
                 "readOnlyHint": tool.reads_only,
                 "destructiveHint": tool.is_destructive,
@@ -266,3 +343,37 @@ def described() -> tuple[Json, ...]:
         }
         for name, tool in TOOLS.items()
     )
+
+
+def _arguments_of(shape: type[BaseModel]) -> Json:
+    """Return the schema of the arguments of a tool.
+
+    An argument that may be null may be left out, so the schema names no null.
+    """
+    schema: Json = _without_null(_without_titles(shape.model_json_schema()))
+    schema.pop("description", None)
+    return {"properties": {}, **schema}
+
+
+def _answer_of(shape: type[BaseModel]) -> Json:
+    """Return the schema of the answer of a tool."""
+    schema: Json = _without_titles(shape.model_json_schema())
+    return schema
+
+
+def _without_titles(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_without_titles(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    return {key: _without_titles(part) for key, part in node.items() if key != "title" or not isinstance(part, str)}
+
+
+def _without_null(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_without_null(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    kept = {key: _without_null(part) for key, part in node.items() if key != "default" or part is not None}
+    options = [option for option in kept.pop("anyOf", ()) if option != {"type": "null"}]
+    return {**(options[0] if len(options) == 1 else {"anyOf": options}), **kept} if options else kept

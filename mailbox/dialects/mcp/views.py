@@ -5,33 +5,78 @@ from __future__ import annotations
 import logging
 from collections.abc import Generator, Iterator
 from http import HTTPStatus
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
+from pydantic import BaseModel, RootModel
 from rest_framework.request import Request
 from rest_framework.response import Response
+from typing_extensions import TypedDict
 
 from mailbox.access.limits import rates
-from mailbox.dialects.base import cors
-from mailbox.dialects.base.bodies import encoded
+from mailbox.dialects.base import request_headers
+from mailbox.dialects.base.bodies import Begun, encoded, stream
+from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.sse import Begun, stream
-from mailbox.dialects.base.statuses import STATUS
-from mailbox.dialects.base.transport import TRANSPORT_STATUS
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
-from mailbox.dialects.mcp import answers, messages, methods
-from mailbox.dialects.mcp.errors import ForeignOriginError, InvalidMessageError, McpError, rpc_error
+from mailbox.dialects.mcp import messages, methods
 from mailbox.dialects.mcp.messages import (
     BY_HANDSHAKE,
     METHOD_HEADER,
     NAME_HEADER,
     VERSION_HEADER,
+    ForeignOriginError,
+    InvalidMessageError,
+    McpCall,
+    McpError,
     McpMessage,
     MessageId,
+    Waiting,
+    WaitProgress,
+    finished,
+    rpc_error,
 )
-from mailbox.dialects.mcp.waiting import McpCall, Waiting, WaitProgress, finished
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
+
+
+class McpMessageSent(BaseModel):
+    """A request of MCP. A notification has no ``id``."""
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | None = None
+    method: str
+    params: dict[str, Any] = {}
+
+
+class McpBody(RootModel[McpMessageSent | list[McpMessageSent]]):
+    """A request or notification of MCP. A batch of them is taken in version 2025-03-26 alone."""
+
+
+class McpFault(TypedDict):
+    code: int
+    message: str
+    data: NotRequired[dict[str, Any]]
+
+
+class McpMembers(TypedDict):
+    """A result or an error of JSON-RPC. ``id`` is that of the request."""
+
+    jsonrpc: Literal["2.0"]
+    id: str | int | None
+    result: NotRequired[dict[str, Any]]
+    error: NotRequired[McpFault]
+
+
+class McpRefusalMembers(TypedDict):
+    jsonrpc: Literal["2.0"]
+    id: str | int | None
+    error: McpFault
+
+
+class McpAnswer(RootModel[McpMembers | list[McpMembers]]):
+    """The answer to a request; to a batch, the answers to its requests."""
+
 
 MOST_IN_BATCH = 100
 NEVER_IN_BATCH = ("initialize", "resources/read")  # the contents of a hundred artifacts would fill the memory
@@ -51,7 +96,7 @@ class McpView(DialectView):
     message: McpMessage | None = None  # None until the whole envelope was read
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if cors.is_foreign(request.headers):
+        if request_headers.is_foreign_page(request.headers):
             raise ForeignOriginError
         if request.method != "OPTIONS":
             super().initial(request, *args, **kwargs)
@@ -59,9 +104,9 @@ class McpView(DialectView):
     @describe(
         summary="Call the hub as a server of the Model Context Protocol",
         tag="MCP",
-        body=answers.McpBody,
-        answer=answers.McpAnswer,
-        refusal=answers.McpRefusal,
+        body=McpBody,
+        answer=McpAnswer,
+        refusal=McpRefusalMembers,
         errors=(403, 404),
         operation_id="mcp",
         media_types=("application/json", "text/event-stream"),
@@ -75,13 +120,13 @@ class McpView(DialectView):
         self.message = message = messages.read(body, request.headers)
         if message.id is None:
             return HttpResponse(status=HTTPStatus.ACCEPTED)
-        found = methods.run(McpCall(caller=self.caller, message=message))
-        if not isinstance(found, Generator):
-            return Response(_answer(message.id, found))
+        result = methods.run(McpCall(caller=self.caller, message=message))
+        if not isinstance(result, Generator):
+            return Response(_answer(message.id, result))
         takes_events = "text/event-stream" in request.headers.get("Accept", "")
         if message.progress_token is not None and takes_events:
-            return self._stream(message, found)
-        return Response(_answer(message.id, finished(found)))
+            return self._stream(message, result)
+        return Response(_answer(message.id, finished(result)))
 
     def _batch(self, bodies: list[Any]) -> HttpResponseBase:
         """Answer the requests of a batch in their order. Each looks once and does not wait."""
@@ -91,18 +136,18 @@ class McpView(DialectView):
         if not 1 <= len(bodies) <= MOST_IN_BATCH:
             raise InvalidMessageError(f"A batch has from 1 to {MOST_IN_BATCH} messages.")
         rates.take_for_items(self.caller, len(bodies))
-        answered = [answer for body in bodies if (answer := self._one_of_batch(body)) is not None]
+        answered = [answer for body in bodies if (answer := self._item_of_batch(body)) is not None]
         return Response(answered) if answered else HttpResponse(status=HTTPStatus.ACCEPTED)
 
-    def _one_of_batch(self, body: object) -> Json | None:
+    def _item_of_batch(self, body: object) -> Json | None:
         try:
             message = messages.read(body, self.request.headers)
             if message.id is None:
                 return None
             if message.method in NEVER_IN_BATCH:
                 raise InvalidMessageError(f"A batch has no {message.method}. Send it alone.")
-            found = methods.run(McpCall(caller=self.caller, message=message, may_wait=False))
-            return _answer(message.id, finished(found) if isinstance(found, Generator) else found)
+            result = methods.run(McpCall(caller=self.caller, message=message, may_wait=False))
+            return _answer(message.id, finished(result) if isinstance(result, Generator) else result)
         except UnauthenticatedError:
             raise
         except MailboxError as error:
@@ -158,7 +203,7 @@ class McpView(DialectView):
         return _fault(self.rpc_id, error)
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        cors.admit(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
+        request_headers.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         return super().finalize_response(request, response, *args, **kwargs)
 
 
@@ -171,8 +216,12 @@ def _fault(rpc_id: MessageId | None, error: Exception) -> Json:
 
 
 def _progress(message: McpMessage, seen: WaitProgress) -> Json:
-    told = {"progress": seen.waited, "total": seen.longest, "message": seen.message}
-    params = {"progressToken": message.progress_token, **told}
+    params = {
+        "progressToken": message.progress_token,
+        "progress": seen.waited,
+        "total": seen.longest,
+        "message": seen.message,
+    }
     return {"jsonrpc": "2.0", "method": "notifications/progress", "params": params}
 
 

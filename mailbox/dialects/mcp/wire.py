@@ -1,27 +1,37 @@
 """Tasks, results and messages as the tools answer them. Pure: no queries, no clock.
 
-Language models read these answers, so keys without a value are left out, and long texts are cut.
+Language models read these answers, so keys without a value are left out, and long texts are cut. The URIs of resources
+name tasks, and the artifacts of a task.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Literal, NotRequired, cast
+from urllib.parse import quote, unquote
 from uuid import UUID
 
 import orjson
+from pydantic import BaseModel
+from typing_extensions import TypedDict
 
 from mailbox.access.callers import Caller
-from mailbox.dialects.base import actors
-from mailbox.dialects.mcp import uris
+from mailbox.dialects.base.wire import actor
 from mailbox.inspection.answers import Beside, Produced
 from mailbox.journal import compacted_tasks
 from mailbox.models import AuditEvent, Lease, Message, Result, Task
 from mailbox.words import json_text, times
 
-if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
-    from mailbox.dialects.mcp import answers
+State = Literal["queued", "in_flight", "interrupted", "resolved"]
+Ending = Literal["ok", "partial", "error", "cancelled", "rejected", "expired"]
+Block = dict[str, Any]
+
+TASK_URI, ARTIFACT_URI = "a2a://tasks/{id}", "a2a://tasks/{id}/artifacts/{name}"
+_URI = re.compile(
+    r"a2a://tasks/([0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})(?:/artifacts/([^/?#]+))?", re.IGNORECASE | re.ASCII
+)
 
 ROOM = 200_000  # bytes that a text, a message or the content of a result may have in the answer of a tool
 OPENING = 500  # bytes of a text in a list
@@ -31,18 +41,32 @@ Json = dict[str, Any]
 Details = Mapping[int, Mapping[str, Any]]
 
 
-def iso(moment: datetime) -> str:
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+class McpTask(TypedDict):
+    """A task. Times are ISO 8601 in UTC. ``resource`` is the URI of the whole task.
+
+    ``is_cut``: the text is the beginning alone. ``awaits`` is what an interrupted task needs from its sender.
+    """
+
+    id: UUID
+    state: State
+    outcome: NotRequired[Ending]
+    awaits: NotRequired[Literal["input", "authorization"]]
+    sender: str
+    recipient: str
+    text: str
+    is_cut: NotRequired[bool]
+    kind: NotRequired[str]
+    parent: NotRequired[UUID]
+    deadline: NotRequired[str]
+    work_timeout_ms: NotRequired[int]
+    metadata: NotRequired[dict[str, Any]]
+    attempt: int
+    sent_at: str
+    resolved_at: NotRequired[str]
+    resource: str
 
 
-def sent(row: Task) -> Json:
-    """Render a task that was sent. A repeat of a compacted task has its outcome alone: its result was deleted."""
-    gone = {"compacted": True} if compacted_tasks.is_compacted(row) else {}
-    outcome = {"outcome": row.outcome} if row.outcome else {}
-    return {"task_id": row.uuid, "state": row.state, **outcome, **gone, "resource": uris.of_task(row.uuid)}
-
-
-def task(row: Task, *, room: int = ROOM) -> answers.McpTask:
+def task(row: Task, *, room: int = ROOM) -> McpTask:
     """Render a task with at most ``room`` bytes of its text."""
     text = _cut(row.intent_text, room)
     deadline = None if row.deadline_ms is None else _iso_of_ms(row.deadline_ms)
@@ -62,17 +86,290 @@ def task(row: Task, *, room: int = ROOM) -> answers.McpTask:
         "attempt": row.attempt,
         "sent_at": iso(row.sent_at),
         "resolved_at": None if row.resolved_at is None else iso(row.resolved_at),
-        "resource": uris.of_task(row.uuid),
+        "resource": task_uri(row.uuid),
     }
-    return cast("answers.McpTask", _present(rendered))
+    return cast(McpTask, _present(rendered))
 
 
-def work(row: Task) -> answers.McpTask:
+def work(row: Task) -> McpTask:
     """Render a task for its holder, with what its sender wrote beside the text in another protocol."""
     rendered = task(row)
     if row.metadata != "{}" and len(row.metadata) <= ROOM:
         rendered["metadata"] = json_text.loads(row.metadata)
     return rendered
+
+
+class McpArtifact(TypedDict):
+    artifact_id: str
+    name: NotRequired[str]
+    characters: int
+    is_complete: bool
+    resource: str
+
+
+def artifacts(task_id: UUID, produced: Sequence[Produced], details: Details) -> list[McpArtifact]:
+    """Render the artifacts of a task without their contents."""
+    return [
+        _artifact(task_id, part.artifact_id, details[part.seq].get("name"), part.size, part.is_complete)
+        for part in produced
+    ]
+
+
+def _artifact(task_id: UUID, artifact_id: str, name: str | None, characters: int, is_complete: bool) -> McpArtifact:
+    rendered = {
+        "artifact_id": artifact_id,
+        "name": name,
+        "characters": characters,
+        "is_complete": is_complete,
+        "resource": artifact_uri(task_id, artifact_id),
+    }
+    return cast(McpArtifact, _present(rendered))
+
+
+class McpResult(TypedDict):
+    """How a task ended. ``content_left_out`` counts the bytes of a content that only the resource has."""
+
+    status: Literal["ok", "error", "partial"]
+    content: list[Block]
+    content_left_out: NotRequired[int]
+    error_message: NotRequired[str]
+    message: NotRequired[list[Block]]
+    artifacts: NotRequired[list[McpArtifact]]
+    artifacts_left: NotRequired[int]
+
+
+def result(row: Result, beside: Beside | None, *, room: int = ROOM) -> McpResult:
+    """Render a result with what stands beside it. A content of more than ``room`` bytes is left out."""
+    size = len(row.content.encode())
+    rendered: Json = {
+        "status": row.status,
+        "content": row.blocks if size <= room else [],
+        "content_left_out": size if size > room else None,
+        "error_message": None if row.error_message is None else _cut(row.error_message, room),
+    }
+    if beside is not None:
+        closing = [dict(block) for block in beside.closing]
+        rendered["message"] = closing if len(orjson.dumps(closing)) <= room and closing else None
+        rendered["artifacts"] = [
+            _artifact(row.task.uuid, named.artifact_id, named.name or None, named.characters, named.is_complete)
+            for named in beside.artifacts
+        ] or None
+        rendered["artifacts_left"] = beside.left or None
+    return cast(McpResult, _present(rendered))
+
+
+class SpokenMessage(TypedDict):
+    """A message. The role ``user`` is the task's sender, ``agent`` its holder."""
+
+    seq: int
+    role: Literal["user", "agent"]
+    content: list[Block]
+    fraction: NotRequired[float]
+    note: NotRequired[str]
+    said_at: str
+
+
+def message(row: Message, *, room: int = ROOM) -> SpokenMessage:
+    """Render a message. Of content beyond ``room`` bytes a note says that it is left out."""
+    size = len(row.content.encode())
+    left_out = {"type": "text", "text": f"[left out: {size} bytes; read the resource of the task]"}
+    progress = row.progress
+    rendered = {
+        "seq": row.seq,
+        "role": row.role,
+        "content": row.words if size <= room else [left_out],
+        "fraction": progress["value"] if progress else None,
+        "note": progress["note"] if progress else None,
+        "said_at": iso(row.said_at),
+    }
+    return cast(SpokenMessage, _present(rendered))
+
+
+class TimelineEntry(TypedDict):
+    seq: int | None
+    kind: str
+    actor: str
+    at: str
+    data: dict[str, Any]
+
+
+def event(row: AuditEvent, caller: Caller) -> TimelineEntry:
+    """Render a row of a task's timeline."""
+    return {
+        "seq": row.seq,
+        "kind": row.kind,
+        "actor": actor(row, caller),
+        "at": iso(row.at),
+        "data": json_text.loads(row.data),
+    }
+
+
+class TaskSent(BaseModel):
+    """The stored task. ``compacted``: a repeat of a task that the hub has deleted since, with its result."""
+
+    task_id: UUID
+    state: State
+    outcome: Ending | None = None
+    compacted: bool = False
+    resource: str
+
+
+class TaskAwaited(BaseModel):
+    """The task as it is now. ``result`` is there once it is resolved; ``question`` while it asks its sender."""
+
+    task: McpTask
+    result: McpResult | None = None
+    question: SpokenMessage | None = None
+
+
+class TaskShownWhole(TaskAwaited):
+    """A task with its newest messages, oldest first, and a page of its timeline."""
+
+    messages: list[SpokenMessage]
+    earlier_messages: bool
+    timeline: list[TimelineEntry]
+    timeline_next_cursor: str | None = None
+
+
+class McpTaskPage(BaseModel):
+    """A page of tasks, the newest first. Their texts are beginnings."""
+
+    tasks: list[McpTask]
+    next_cursor: str | None = None
+
+
+class HeldLeaseShown(TypedDict):
+    """A lease. The holder passes ``lease_id`` with each call about the task. ``times_out_at``: then it ends."""
+
+    lease_id: UUID
+    attempt: int
+    leased_at: str
+    times_out_at: NotRequired[str]
+
+
+def lease(row: Lease) -> HeldLeaseShown:
+    ends_at = None if row.times_out_at is None else iso(row.times_out_at)
+    rendered = {
+        "lease_id": row.lease_id,
+        "attempt": row.attempt,
+        "leased_at": iso(row.leased_at),
+        "times_out_at": ends_at,
+    }
+    return cast(HeldLeaseShown, _present(rendered))
+
+
+class TaskReceived(BaseModel):
+    """The leased task. Both are null when nothing was there to lease.
+
+    ``message`` is the sender's newest message, if there is one beside the text. ``attempt_spent``: use a new
+    attempt_id.
+    """
+
+    task: McpTask | None
+    lease: HeldLeaseShown | None
+    turn: int | None = None
+    message: SpokenMessage | None = None
+    attempt_spent: bool = False
+
+
+class HeldTask(TypedDict):
+    task: McpTask
+    lease: HeldLeaseShown
+
+
+class HeldPage(BaseModel):
+    held: list[HeldTask]
+    next_cursor: str | None = None
+
+
+class TaskAnswered(BaseModel):
+    task_id: UUID
+    status: Literal["ok", "error", "partial"]
+
+
+class ProgressReported(BaseModel):
+    """``turn`` counts the sender's messages. If it has grown, read_task shows the sender's message."""
+
+    task_id: UUID
+    turn: int
+
+
+class QuestionAsked(BaseModel):
+    """The task is interrupted and you hold it no more. Its answer brings it back by receive_task."""
+
+    task_id: UUID
+    turn: int
+
+
+class TaskReleasedShown(BaseModel):
+    task_id: UUID
+    attempt: int
+
+
+class TaskCancelledShown(BaseModel):
+    task_id: UUID
+
+
+class SaidToTask(BaseModel):
+    task_id: UUID
+    message_id: str
+    turn: int
+
+
+class AgentSkill(TypedDict):
+    name: str
+    description: str
+    tags: list[str]
+
+
+class AgentShown(TypedDict):
+    """An agent that takes tasks. A paused agent works on its tasks later."""
+
+    name: str
+    description: str
+    skills: list[AgentSkill]
+    is_paused: bool
+
+
+class McpAgentPage(BaseModel):
+    agents: list[AgentShown]
+    next_cursor: str | None = None
+
+
+class WhoAmI(BaseModel):
+    """The caller: an agent, or a person with a role."""
+
+    agent: str | None
+    person: str | None
+    role: str | None
+    hub: str
+
+
+def task_uri(task_id: UUID) -> str:
+    return TASK_URI.format(id=task_id)
+
+
+def artifact_uri(task_id: UUID, artifact_id: str) -> str:
+    return ARTIFACT_URI.format(id=task_id, name=quote(artifact_id, safe=""))
+
+
+def parsed_uri(uri: str) -> tuple[UUID, str | None] | None:
+    """Return the task and the artifact that a URI names, None for no artifact; None for the URI of no resource."""
+    match = _URI.fullmatch(uri)
+    if match is None:
+        return None
+    return UUID(match[1]), None if match[2] is None else unquote(match[2])
+
+
+def iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def sent(row: Task) -> Json:
+    """Render a task that was sent. A repeat of a compacted task has its outcome alone: its result was deleted."""
+    gone = {"compacted": True} if compacted_tasks.is_compacted(row) else {}
+    outcome = {"outcome": row.outcome} if row.outcome else {}
+    return {"task_id": row.uuid, "state": row.state, **outcome, **gone, "resource": task_uri(row.uuid)}
 
 
 def _iso_of_ms(milliseconds: int) -> str | None:
@@ -89,92 +386,10 @@ def _cut(text: str, room: int) -> str:
     return text.encode()[:room].decode(errors="ignore")
 
 
-def result(row: Result, beside: Beside | None, *, room: int = ROOM) -> answers.McpResult:
-    """Render a result with what stands beside it. A content of more than ``room`` bytes is left out."""
-    size = len(row.content.encode())
-    rendered = {
-        "status": row.status,
-        "content": row.blocks if size <= room else [],
-        "content_left_out": size if size > room else None,
-        "error_message": None if row.error_message is None else _cut(row.error_message, room),
-    }
-    if beside is not None:
-        closing = [dict(block) for block in beside.closing]
-        rendered["message"] = closing if len(orjson.dumps(closing)) <= room and closing else None
-        rendered["artifacts"] = [
-            _present(
-                {
-                    "artifact_id": one.artifact_id,
-                    "name": one.name or None,
-                    "characters": one.characters,
-                    "is_complete": one.is_complete,
-                    "resource": uris.of_artifact(row.task.uuid, one.artifact_id),
-                }
-            )
-            for one in beside.artifacts
-        ] or None
-        rendered["artifacts_left"] = beside.left or None
-    return cast("answers.McpResult", _present(rendered))
-
-
-def message(row: Message, *, room: int = ROOM) -> answers.SpokenMessage:
-    """Render a message. Of content beyond ``room`` bytes a note says that it is left out."""
-    size = len(row.content.encode())
-    left_out = {"type": "text", "text": f"[left out: {size} bytes; read the resource of the task]"}
-    progress = row.progress
-    rendered = {
-        "seq": row.seq,
-        "role": row.role,
-        "content": row.words if size <= room else [left_out],
-        "fraction": progress["value"] if progress else None,
-        "note": progress["note"] if progress else None,
-        "said_at": iso(row.said_at),
-    }
-    return cast("answers.SpokenMessage", _present(rendered))
-
-
-def event(row: AuditEvent, caller: Caller) -> answers.TimelineEntry:
-    """Render a row of a task's timeline."""
-    return {
-        "seq": row.seq,
-        "kind": row.kind,
-        "actor": actors.shown(row, caller),
-        "at": iso(row.at),
-        "data": json_text.loads(row.data),
-    }
-
-
-def lease(row: Lease) -> answers.HeldLeaseShown:
-    ends_at = None if row.times_out_at is None else iso(row.times_out_at)
-    rendered = {
-        "lease_id": row.lease_id,
-        "attempt": row.attempt,
-        "leased_at": iso(row.leased_at),
-        "times_out_at": ends_at,
-    }
-    return cast("answers.HeldLeaseShown", _present(rendered))
-
-
 def received(row: Lease, newest: Message | None) -> Json:
     """Render a lease for its new holder, with the newest message of the sender if there is one."""
-    said = {} if newest is None else {"message": message(newest)}
-    return {"task": work(row.task), "lease": lease(row), "turn": row.task.turn, **said}
-
-
-def artifacts(task_id: UUID, produced: Sequence[Produced], details: Details) -> list[Json]:
-    """Render the artifacts of a task without their contents."""
-    return [
-        _present(
-            {
-                "artifact_id": one.artifact_id,
-                "name": details[one.seq].get("name"),
-                "characters": one.size,
-                "is_complete": one.is_complete,
-                "resource": uris.of_artifact(task_id, one.artifact_id),
-            }
-        )
-        for one in produced
-    ]
+    words = {} if newest is None else {"message": message(newest)}
+    return {"task": work(row.task), "lease": lease(row), "turn": row.task.turn, **words}
 
 
 def _present(fields: Mapping[str, Any]) -> Json:

@@ -1,21 +1,70 @@
-"""The types of messages, each with its handler. Source: Agnostic ADR-019; SecureYeoman, A2AMessageType."""
+"""The types of messages, each with its handler, and the hub's description of itself for peers.
+
+Source: Agnostic ADR-019; SecureYeoman, A2AMessageType.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
+from urllib.parse import urlsplit
 
+from django.conf import settings
 from django.utils import timezone
 
+from agentcards import card_document as cards
+from agentcards import profiles
+from agentcards.profiles import every_profile
+from agentcards.registry import CardRegistry
 from mailbox.access.agents import peers
 from mailbox.access.callers import Caller
 from mailbox.database import paging
-from mailbox.dialects.yeoman import discovery, requests, tasks, wire
+from mailbox.dialects.yeoman import requests, tasks, wire
 from mailbox.dialects.yeoman.requests import Envelope, SubmittedWork
 from mailbox.dialects.yeoman.tasks import Receipt
+from mailbox.dialects.yeoman.wire import Discovery, PeerCapability
 from mailbox.life import results
 from mailbox.words import json_text
 from mailbox.words.errors import UnknownTaskError, WrongPartyError
+
+MOST_CARDS = 1000  # of running jobs in one answer, which a page's budget of bytes also limits
+VERSION = "1.0"  # of a skill: tools have none of their own
+
+
+def capabilities(*, to_anyone: bool) -> list[PeerCapability]:
+    """Return `A2A_CAPABILITIES`; with `A2A_CAPABILITIES_DYNAMIC` also each skill of each agent and running job.
+
+    ``to_anyone``: the answer is public. It has skills of agents only if the agents' cards are public too.
+    """
+    listed = [*cast("list[PeerCapability]", settings.A2A_CAPABILITIES)]
+    if not settings.A2A_CAPABILITIES_DYNAMIC or (to_anyone and not settings.A2A_PUBLIC_AGENT_CARDS):
+        return listed
+    return [*listed, *_skills(), *_skills_at_work()]
+
+
+def discovery(*, to_anyone: bool) -> Discovery:
+    """Return the discovery document. A task that is addressed to its id reaches the default agent."""
+    default = profiles.recipient_for()
+    return {
+        "id": default.display if default else urlsplit(settings.PUBLIC_URL).hostname or "",
+        "name": settings.A2A_HUB_NAME,
+        "publicKey": default.pubkey if default else "",
+        "capabilities": capabilities(to_anyone=to_anyone),
+    }
+
+
+def _skills() -> Iterator[PeerCapability]:
+    for profile in every_profile():
+        for tool in cards.tools_of(profile):
+            description = tool.description or f"Tool: {tool.name}"
+            yield {"name": tool.name, "description": description, "version": VERSION, "agent": profile.agent.display}
+
+
+def _skills_at_work() -> Iterator[PeerCapability]:
+    for card in CardRegistry().look(limit=MOST_CARDS).items:
+        for skill in card.skills:
+            yield {"name": skill["id"], "description": skill["description"], "version": VERSION, "agent": card.name}
+
 
 Handler = Callable[[Caller, Envelope], dict[str, Any]]
 NEWEST_SHOWN = 20
@@ -103,11 +152,11 @@ def _status_query_batch(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     statuses: dict[str, Any] = {}
     size = 0
     for task_id in dict.fromkeys(task_ids):
-        found = tasks.record_or_none(caller, task_id)
-        size += paging.of(found)
+        record = tasks.record_or_none(caller, task_id)
+        size += paging.of(record)
         if statuses and size > paging.BUDGET:
             return {"statuses": statuses, "warning": LEFT_OUT}
-        statuses[task_id] = found
+        statuses[task_id] = record
     return {"statuses": statuses}
 
 
@@ -134,11 +183,11 @@ def _result(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 
 
 def _capability_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    return {"type": "a2a:capability-response", "capabilities": discovery.capabilities(to_anyone=False)}
+    return {"type": "a2a:capability-response", "capabilities": capabilities(to_anyone=False)}
 
 
 def _discover(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    return {"type": "a2a:announce", **discovery.document(to_anyone=False)}
+    return {"type": "a2a:announce", **discovery(to_anyone=False)}
 
 
 def _announce(caller: Caller, envelope: Envelope) -> dict[str, Any]:

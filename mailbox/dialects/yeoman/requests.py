@@ -211,8 +211,8 @@ def placed(*path: str | int) -> Iterator[None]:
         raise UnprocessableError(problems) from error
 
 
-def problem(kind: str, loc: tuple[str | int, ...], text: str, given: object = None) -> Problem:
-    return {"type": kind, "loc": list(loc), "msg": text, "input": given}
+def problem(kind: str, loc: tuple[str | int, ...], text: str, sent: object = None) -> Problem:
+    return {"type": kind, "loc": list(loc), "msg": text, "input": sent}
 
 
 def _text_problems(content: Mapping[str, Any], keys: tuple[str, ...], path: tuple[str | int, ...]) -> Iterator[Problem]:
@@ -231,13 +231,13 @@ def _timeout_problems(value: object, path: tuple[str | int, ...]) -> Iterator[Pr
 
 
 def _reported(error: Mapping[str, Any], place: str) -> Problem:
-    loc, given = error["loc"], error["input"]
-    shown = None if any(name in loc for name in WITHHELD) else _shown(given)
+    loc, sent = error["loc"], error["input"]
+    shown = None if any(name in loc for name in WITHHELD) else _shown(sent)
     return problem(error["type"], (place, *loc), error["msg"], shown if json_text.problem_in(shown) is None else None)
 
 
-def _shown(given: object) -> object:
+def _shown(value: object) -> object:
     """Return a value without its withheld keys, at any depth."""
-    if isinstance(given, dict):
-        return {key: _shown(value) for key, value in given.items() if key not in WITHHELD}
-    return [_shown(value) for value in given] if isinstance(given, list) else given
+    if isinstance(value, dict):
+        return {key: _shown(part) for key, part in value.items() if key not in WITHHELD}
+    return [_shown(part) for part in value] if isinstance(value, list) else value

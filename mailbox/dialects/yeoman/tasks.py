@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
 from django.utils import timezone
@@ -14,17 +12,15 @@ from django.utils.crypto import salted_hmac
 from agentcards import profiles
 from mailbox.access.agents import directory
 from mailbox.access.callers import Caller
-from mailbox.dialects.yeoman import records, status
+from mailbox.dialects.yeoman import wire
 from mailbox.dialects.yeoman.requests import SubmittedWork
+from mailbox.dialects.yeoman.wire import TaskStatus
 from mailbox.inspection import lists, tasks
 from mailbox.journal import compacted_tasks
 from mailbox.life import expiry, sending
 from mailbox.models import Agent, Task
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import TaskConflictError, UnknownAgentError, UnknownTaskError
-
-if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
-    from mailbox.dialects.yeoman.answers import TaskStatus
 
 DIALECT = "yeoman"
 MESSAGE_SHOWN = 200  # characters of a message's id, in an error
@@ -58,7 +54,7 @@ def draft(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id:
         recipient=AgentRef(recipient.display, recipient.pubkey),
         intent_text=work.intent,
         metadata=work.metadata,
-        context_id=earlier.context_id if earlier else status.session_id(task_id, timezone.now()),
+        context_id=earlier.context_id if earlier else wire.session_id(task_id, timezone.now()),
         work_timeout=work.work_timeout,
         callback_url=work.callback_url,
         callback_secret=work.callback_secret,
@@ -105,7 +101,7 @@ def taken(caller: Caller, work: SubmittedWork, *, message_id: str) -> TaskStatus
     if receipt.task is None:
         text = f"{message_id[:MESSAGE_SHOWN]!r} was used before. Its task has ended and was compacted."
         raise TaskConflictError(text, task_id=receipt.task_id)
-    return records.record(receipt.task, receipt.task.result_or_none)
+    return wire.record(receipt.task, receipt.task.result_or_none)
 
 
 def record(caller: Caller, task_id: object) -> TaskStatus:
@@ -117,7 +113,7 @@ def record(caller: Caller, task_id: object) -> TaskStatus:
     if known is None:
         raise UnknownTaskError
     task = expiry.current(caller, known)
-    return records.record(task, task.result_or_none)
+    return wire.record(task, task.result_or_none)
 
 
 def record_or_none(caller: Caller, task_id: object) -> TaskStatus | None:
@@ -127,10 +123,10 @@ def record_or_none(caller: Caller, task_id: object) -> TaskStatus | None:
         return None
 
 
-def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[Sequence[TaskStatus], int]:
+def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[list[TaskStatus], int]:
     """Return a slice of the tasks that the caller sent in this dialect, newest first, and the number of all."""
     rows, total = lists.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
-    return records.records(rows), total
+    return wire.records(rows), total
 
 
 def identify(task_id: object) -> UUID | None:

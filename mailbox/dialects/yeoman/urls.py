@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from django.urls import path
 
-from mailbox.dialects.yeoman import task_views, views
+from mailbox.dialects.yeoman import views
 
 urlpatterns = [
     path("api/v1/a2a/receive", views.ReceiveView.as_view()),
@@ -10,8 +10,8 @@ urlpatterns = [
     path("api/v1/a2a/peers/local", views.LocalPeersView.as_view()),
     path("api/v1/a2a/tasks", views.WorkflowTasksView.as_view()),
     path(".well-known/a2a-agent", views.DiscoveryView.as_view()),
-    path("api/tasks", task_views.SubmittedTasksView.as_view()),
-    path("api/tasks/<str:task_id>", task_views.SubmittedTaskView.as_view()),
-    path("api/v1/tasks", task_views.VersionedTasksView.as_view()),
-    path("api/v1/tasks/<str:task_id>", task_views.SubmittedTaskView.as_view(operation_suffix="_v1")),
+    path("api/tasks", views.SubmittedTasksView.as_view()),
+    path("api/tasks/<str:task_id>", views.SubmittedTaskView.as_view()),
+    path("api/v1/tasks", views.VersionedTasksView.as_view()),
+    path("api/v1/tasks/<str:task_id>", views.SubmittedTaskView.as_view(operation_suffix="_v1")),
 ]

@@ -13,7 +13,8 @@ from agentcards import card_signing, official_agents, official_card
 from mailbox.access.agents import grants, own_agent_setup, registration
 from mailbox.access.callers import Caller
 from mailbox.database import paging
-from mailbox.dialects.covenant import admin_wire, wire
+from mailbox.dialects.base.wire import agent_id
+from mailbox.dialects.covenant import agent_wire
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output, remote_agents, signing
 
@@ -41,7 +42,7 @@ def _open(options: Namespace) -> str:
     agent = arguments.agent(options.name)
     grants.open_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
-        return output.as_json({"kind": "a2a_agent_opened", "agent": wire.agent_id(agent)})
+        return output.as_json({"kind": "a2a_agent_opened", "agent": agent_id(agent)})
     return f"opened {agent}: callers without a key send to it at {official_card.base_url(agent.display)}"
 
 
@@ -49,7 +50,7 @@ def _close(options: Namespace) -> str:
     agent = arguments.agent(options.name)
     grants.close_to_anyone(Caller.command_line(), agent, reason=options.reason)
     if options.json:
-        return output.as_json({"kind": "a2a_agent_closed", "agent": wire.agent_id(agent)})
+        return output.as_json({"kind": "a2a_agent_closed", "agent": agent_id(agent)})
     return f"closed {agent}: only callers with a key send to it"
 
 
@@ -117,7 +118,7 @@ def _add(options: Namespace) -> str:
     else:
         made = remote_agents.register(options, proof)
     if options.json:
-        return output.as_json(admin_wire.registration(made))
+        return output.as_json(agent_wire.registered(made))
     secrets = [("public key", made.agent.pubkey), ("private key", made.private_key), ("API key", made.api_key)]
     shown = output.columns([(f"  {name}", value) for name, value in secrets if value])
     return "\n".join([made.agent.display, *shown, "Keep these: the hub never prints them again."])
@@ -126,7 +127,7 @@ def _add(options: Namespace) -> str:
 def _list(options: Namespace) -> str:
     agents = list(paging.every(lambda cursor: lists.agents(limit=PAGE, cursor=cursor)))
     if options.json:
-        return output.as_json({"kind": "a2a_agents", "agents": [wire.agent_id(agent) for agent in agents]})
+        return output.as_json({"kind": "a2a_agents", "agents": [agent_id(agent) for agent in agents]})
     rows = [
         (agent.display, agent.pubkey, f"paused: {agent.paused_reason}" if agent.paused_at else "") for agent in agents
     ]
@@ -135,18 +136,18 @@ def _list(options: Namespace) -> str:
 
 def _pause(options: Namespace) -> str:
     paused = registration.pause_agent(Caller.command_line(), arguments.agent(options.name), reason=options.reason)
-    return output.as_json(admin_wire.paused(paused)) if options.json else f"paused {paused}"
+    return output.as_json(agent_wire.paused(paused)) if options.json else f"paused {paused}"
 
 
 def _resume(options: Namespace) -> str:
     resumed = registration.resume_agent(Caller.command_line(), arguments.agent(options.name), reason=options.reason)
     if options.json:
-        return output.as_json({"kind": "a2a_agent_resumed", "agent": wire.agent_id(resumed)})
+        return output.as_json({"kind": "a2a_agent_resumed", "agent": agent_id(resumed)})
     return f"resumed {resumed}"
 
 
 def _reclaim(options: Namespace) -> str:
     reclaimed = own_agent_setup.reclaim(Caller.command_line(), options.name)
     if options.json:
-        return output.as_json({"kind": "a2a_agent_reclaimed", "agent": wire.agent_id(reclaimed)})
+        return output.as_json({"kind": "a2a_agent_reclaimed", "agent": agent_id(reclaimed)})
     return f"reclaimed {reclaimed}: its keys, public routes and grants are revoked, and its public key is new"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from argparse import ArgumentParser, Namespace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import conversation_wire as wire
@@ -16,9 +15,6 @@ from mailbox.management.cli import arguments, output
 from mailbox.models import Message
 from mailbox.words.conversation import Words
 from mailbox.words.times import LONGEST_WAIT_MS
-
-if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
-    from mailbox.dialects.covenant import conversation_answers as answers
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -105,7 +101,7 @@ def _artifacts(options: Namespace) -> str:
     return "\n\n".join([*map(_artifact, made["artifacts"]), *more]) or "(no artifact)"
 
 
-def _artifact(shown: answers.WireArtifact) -> str:
+def _artifact(shown: wire.WireArtifact) -> str:
     named = f": {shown['name']}" if "name" in shown else ""
     part = "  (continued)" if shown["append"] else ""
     state = "" if shown["last_chunk"] else "  (no last chunk)"

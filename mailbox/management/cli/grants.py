@@ -9,7 +9,7 @@ from django.utils import timezone
 from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.database import paging
-from mailbox.dialects.covenant import admin_wire
+from mailbox.dialects.covenant import access_wire
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output
 from mailbox.models import CapabilityGrant
@@ -66,21 +66,21 @@ def _grant(options: Namespace) -> str:
         max_uses=options.max_uses,
     )
     if options.json:
-        return output.as_json(admin_wire.granted(made))
+        return output.as_json(access_wire.granted(made))
     return f"granted {made.action} to {made.subject}: {made.grant_id}"
 
 
 def _revoke(options: Namespace) -> str:
     revoked = grants.revoke(Caller.command_line(), options.grant_id)
     if options.json:
-        return output.as_json(admin_wire.revoked(revoked))
+        return output.as_json(access_wire.revoked(revoked))
     return f"revoked {revoked.action} of {revoked.subject}"
 
 
 def _list(options: Namespace) -> str:
     found = list(paging.every(lambda cursor: lists.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
     if options.json:
-        return output.as_json({"kind": "capabilities", "capabilities": [admin_wire.capability(one) for one in found]})
+        return output.as_json({"kind": "capabilities", "capabilities": [access_wire.capability(one) for one in found]})
     rows = [(str(one.grant_id), one.subject.display, one.action, _standing(one), one.scope) for one in found]
     return output.lines(output.columns(rows), none="(no grants)")
 

@@ -11,7 +11,7 @@ from typing import Any
 from django.core.management import CommandError
 
 from mailbox.database.backups import files
-from mailbox.dialects.covenant import audit_wire
+from mailbox.dialects.covenant import journal_wire
 from mailbox.management.cli import arguments, output
 from mailbox.upkeep import journal_export, verification
 from mailbox.upkeep.verification import Verification
@@ -73,7 +73,7 @@ def _verify(options: Namespace) -> str:
     except OSError as error:
         raise MailboxError(f"cannot read {options.file}: {error.strerror}") from error
     if options.json:
-        line = output.as_json(audit_wire.verification(found))
+        line = output.as_json(journal_wire.verification(found))
         if found.finding is None:
             return line
         sys.stdout.write(f"{line}\n")

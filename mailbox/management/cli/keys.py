@@ -8,7 +8,7 @@ from datetime import timedelta
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import keys
 from mailbox.access.credentials.keys import NewKey
-from mailbox.dialects.covenant import admin_wire
+from mailbox.dialects.covenant import access_wire
 from mailbox.management.cli import arguments, output
 
 LEAST, USUAL, MOST = (
@@ -61,14 +61,14 @@ def add_commands(commands: arguments.Commands) -> None:
 def _add(options: Namespace) -> str:
     agent = arguments.agent(options.name) if options.name else None
     made = keys.add_key(Caller.command_line(), agent=agent, username=options.user, expires_at=options.expires_at)
-    return output.as_json(admin_wire.key(made)) if options.json else _shown(made)
+    return output.as_json(access_wire.new_key(made)) if options.json else _shown(made)
 
 
 def _bind(options: Namespace) -> str:
     with options.file as file:
         row = keys.bind_certificate(Caller.command_line(), arguments.agent(options.name), file.read())
     if options.json:
-        return output.as_json(admin_wire.certificate(row))
+        return output.as_json(access_wire.certificate(row))
     return f"bound the certificate with the public key {row.digest}\nRevoke it with: keys revoke {row.public_id}"
 
 
@@ -76,7 +76,7 @@ def _rotate(options: Namespace) -> str:
     overlap = timedelta(milliseconds=options.overlap_ms)
     made = keys.rotate_key(Caller.command_line(), public_id=options.public_id, overlap=overlap)
     if options.json:
-        return output.as_json(admin_wire.rotated(made))
+        return output.as_json(access_wire.rotated(made))
     return f"{_shown(made.new)}\nThe old key expires at {output.moment(made.overlap_ends_at)}."
 
 
@@ -88,5 +88,5 @@ def _shown(made: NewKey) -> str:
 def _revoke(options: Namespace) -> str:
     revoked = keys.revoke_key(Caller.command_line(), options.public_id, with_made=options.with_made)
     if options.json:
-        return output.as_json(admin_wire.key_revoked(revoked))
+        return output.as_json(access_wire.key_revoked(revoked))
     return "\n".join(f"revoked key {key.public_id}" for key in revoked)

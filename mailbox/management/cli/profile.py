@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from agentcards import profiles
 from agentcards.models import AgentProfile
 from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import agent_wire
+from mailbox.dialects.corvid.agent_wire import CorvidAgent
 from mailbox.management.cli import arguments, output
 from mailbox.words import json_text
-
-if TYPE_CHECKING:  # the shapes load pydantic; the command line starts without it
-    from mailbox.dialects.corvid.agent_answers import CorvidAgent
 
 TEXTS = {
     "name": "the name that people see",

@@ -134,6 +134,6 @@ def _recv(options: Namespace) -> str:
     if options.json:
         leased = conversation_wire.leased(lease, newest) if lease else None
         return output.as_json(
-            wire.next_task(leased, spent=lease is None and leasing.is_spent(caller, options.attempt_id))
+            conversation_wire.next_task(leased, spent=lease is None and leasing.is_spent(caller, options.attempt_id))
         )
     return output.lease(lease, newest.get(lease.task_id)) if lease else "(no task waits)"

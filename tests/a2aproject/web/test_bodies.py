@@ -11,7 +11,7 @@ from django.http import HttpResponse
 from a2aproject.serving import connections
 from a2aproject.web import bodies
 from a2aproject.web.bodies import GRACE, HASTE, MOST_PER_ADDRESS, Body, StalledBody, Waits
-from mailbox.dialects.base.transport import STALLED_ANSWER
+from mailbox.dialects.base.http_errors import STALLED_ANSWER
 from tests.support.pauses import Clock, until
 
 pytestmark = pytest.mark.one_database

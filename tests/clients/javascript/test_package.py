@@ -9,8 +9,7 @@ from io import StringIO
 import pytest
 from django.core.management import call_command
 
-from mailbox.dialects.base.statuses import STATUS
-from mailbox.dialects.base.transport import TRANSPORT_STATUS
+from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from tests.clients.javascript.conftest import run
 from tests.support.clients.environments import PACKAGE
 

@@ -4,8 +4,7 @@ import httpx
 import pytest
 
 from a2a_hub_client import _failures, errors, refusals
-from mailbox.dialects.base.statuses import STATUS
-from mailbox.dialects.base.transport import TRANSPORT_STATUS
+from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 
 pytestmark = pytest.mark.one_database
 

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from a2a_hub_client import FakeHub, Hub
-from a2a_hub_client.refusals import AgentConflictError, CapabilityMissingError, PathNotFoundError
+from a2a_hub_client.refusals import AgentConflictError, CapabilityMissingError, UnknownPathError
 
 pytestmark = pytest.mark.one_database
 
@@ -67,5 +67,5 @@ def test_a_name_is_added_once():
 def test_a_route_that_is_missing_is_named():
     fake = FakeHub("alice")
 
-    with pytest.raises(PathNotFoundError, match="GET /a2a/deliveries"):
+    with pytest.raises(UnknownPathError, match="GET /a2a/deliveries"):
         list(fake.hub("alice").deliveries())

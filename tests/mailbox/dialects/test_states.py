@@ -13,10 +13,11 @@ from dashboard.templatetags.ops import STATES as PILLS
 from dashboard.wording.journal import in_words
 from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import wire as corvid
+from mailbox.dialects.covenant import journal_wire
 from mailbox.dialects.covenant import wire as covenant
 from mailbox.dialects.marianne import wire as marianne
 from mailbox.dialects.marianne.values import A2ATaskStatus
-from mailbox.dialects.yeoman import status as yeoman
+from mailbox.dialects.yeoman import wire
 from mailbox.inspection import official_tasks, task_events
 from mailbox.inspection.answers import Answer
 from mailbox.inspection.official_tasks import TaskFilter
@@ -92,7 +93,7 @@ def words_of(row):
     answer = Answer(content=result.blocks) if result else None
     return (
         corvid.task(row, lease=None, messages=(), is_all=True, result=result)["state"],
-        yeoman.render(row, result, answer)["status"],
+        wire.task_status(row, result, answer)["status"],
         marianne.task(row, result, answer).status.value,
     )
 
@@ -177,7 +178,7 @@ def test_a_question_moves_the_time_that_yeomans_pollers_read():
     row = task("interrupted", awaits="input")
     row.status_at = NOW + timedelta(minutes=3)
 
-    assert yeoman.render(row, None, None)["updated_at"].startswith("2035-01-01T00:03:00")
+    assert wire.task_status(row, None, None)["updated_at"].startswith("2035-01-01T00:03:00")
 
 
 def said(seq, role, *blocks):
@@ -216,7 +217,7 @@ def test_corvid_never_shows_the_senders_words_or_progress_as_the_answer():
 def test_every_kind_of_journal_row_is_shown_by_the_mailbox_and_has_words(kind):
     row = AuditEvent(kind=kind, actor="alice@local", data="{}", at=NOW, source="api", task_id=UUID(int=7), seq=2)
 
-    event = covenant.event(row, Caller(name="bob@local", source=AuditEvent.Source.API, agent=BOB))
+    event = journal_wire.event(row, Caller(name="bob@local", source=AuditEvent.Source.API, agent=BOB))
 
     assert event["kind"] == kind
     assert in_words(row).what not in ("", kind)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mailbox import Mailbox
-from mailbox.dialects.yeoman import records
+from mailbox.dialects.yeoman import wire
 from mailbox.life import callbacks, results, sending
 from mailbox.models import PushDelivery, Task
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -50,4 +50,4 @@ def test_a_dialect_with_a_renderer_writes_its_own_bodies_and_no_others(alice, bo
 
     terse, usual = (json.loads(row.body) for row in PushDelivery.objects.order_by("pk"))
     assert terse.keys() == {"id", "says"}
-    assert usual == records.record(result.task, result)
+    assert usual == wire.record(result.task, result)

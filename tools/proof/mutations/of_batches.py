@@ -60,10 +60,11 @@ BUGS = (
         does="It answers that each result of a batch was posted, also those that it refused.",
         changes=(
             Change(
-                "mailbox/dialects/covenant/batch_wire.py",
-                "    ids = [one.task.uuid for one in outcomes if isinstance(one, Result)]\n"
-                '    return {"posted": ids, "refused": _refused("results", "task_id", items, outcomes)}\n',
-                '    ids = [_id_of(item, "task_id") for item in items]\n    return {"posted": ids, "refused": []}\n',
+                "mailbox/dialects/covenant/batch_views.py",
+                '    refused = _refused("results", "task_id", items, outcomes)\n'
+                '    return {"kind": "a2a_results_posted", "posted": _posted(outcomes), "refused": refused}\n',
+                '    ids = [UUID(item["task_id"]) for item in items]\n'
+                '    return {"kind": "a2a_results_posted", "posted": ids, "refused": []}\n',
             ),
         ),
         fails="tests/mailbox/dialects/covenant/test_batches.py::test_each_result_of_a_batch_has_its_own_outcome",

@@ -13,7 +13,7 @@ BUGS = (
         does="Covenant: a lease shows a shorter work timeout after each heartbeat.",
         changes=(
             Change(
-                f"{COVENANT}/wire.py",
+                f"{COVENANT}/conversation_wire.py",
                 "row.times_out_at - row.leased_at\n",
                 "row.times_out_at - row.last_seen_at\n",
             ),
@@ -25,7 +25,7 @@ BUGS = (
         does="Covenant: an agent reads the ids of the requests of other agents.",
         changes=(
             Change(
-                f"{COVENANT}/wire.py",
+                f"{COVENANT}/journal_wire.py",
                 "    is_own = caller.agent is None or caller.agent.pubkey == row.actor_pubkey\n",
                 "    is_own = caller.agent is None or row.task_id is not None\n",
             ),
@@ -74,7 +74,7 @@ BUGS = (
         does="YEOMAN: a poller reads a partial result as a failure.",
         changes=(
             Change(
-                "mailbox/dialects/yeoman/status.py",
+                "mailbox/dialects/yeoman/wire.py",
                 '    Task.Outcome.PARTIAL: "completed",\n',
                 '    Task.Outcome.PARTIAL: "failed",\n',
             ),
@@ -130,9 +130,9 @@ BUGS = (
         does="MCP: a call of a batch waits, and holds up the calls behind it.",
         changes=(
             Change(
-                f"{MCP}/waiting.py",
-                "    if found or not wait_ms or not call.may_wait:\n",
-                "    if found or not wait_ms:\n",
+                f"{MCP}/messages.py",
+                "    if seen or not wait_ms or not call.may_wait:\n",
+                "    if seen or not wait_ms:\n",
             ),
         ),
         fails=f"{TESTS}/mcp/test_messages.py::test_a_call_of_a_batch_does_not_wait",

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from mailbox.dialects.a2a import errors as a2a
-from mailbox.dialects.base import transport
+from mailbox.dialects.base import http_errors
 from mailbox.words import errors
 from mailbox.words.errors import (
     BadSignatureError,
@@ -52,13 +52,13 @@ PROTOCOL = [
     (errors.AlreadyResolvedError, -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION"),
     (errors.NotAskableError, -32004, 400, "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION"),
     (a2a.ContentTypeNotSupportedError, -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"),
-    (transport.UnsupportedMediaTypeError, -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"),
+    (http_errors.UnsupportedMediaTypeError, -32005, 400, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"),
     (a2a.ExtensionSupportRequiredError, -32008, 400, "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED"),
     (a2a.VersionNotSupportedError, -32009, 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"),
     (errors.InvalidJsonError, -32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
     (a2a.InvalidEnvelopeError, -32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
-    (a2a.MethodNotFoundError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
-    (transport.PathNotFoundError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
+    (a2a.UnknownRpcMethodError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
+    (http_errors.UnknownPathError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
     (InvalidRequestError, -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS"),
     (TaskConflictError, -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS"),
 ]
@@ -70,14 +70,14 @@ OF_HTTP = [
     (errors.SenderMismatchError, 403, "PERMISSION_DENIED", "SENDER_MISMATCH"),
     (errors.WrongPartyError, 403, "PERMISSION_DENIED", "NOT_AN_AGENT"),
     (errors.UnknownAgentError, 404, "NOT_FOUND", "AGENT_NOT_FOUND"),
-    (transport.MethodNotAllowedError, 405, "INVALID_ARGUMENT", "METHOD_NOT_ALLOWED"),
-    (transport.LengthRequiredError, 411, "INVALID_ARGUMENT", "LENGTH_REQUIRED"),
-    (transport.BodyTooLargeError, 413, "INVALID_ARGUMENT", "BODY_TOO_LARGE"),
+    (http_errors.MethodNotAllowedError, 405, "INVALID_ARGUMENT", "METHOD_NOT_ALLOWED"),
+    (http_errors.LengthRequiredError, 411, "INVALID_ARGUMENT", "LENGTH_REQUIRED"),
+    (http_errors.BodyTooLargeError, 413, "INVALID_ARGUMENT", "BODY_TOO_LARGE"),
     (errors.TaskTooLargeError, 413, "INVALID_ARGUMENT", "TASK_TOO_LARGE"),
     (errors.RateLimitedError, 429, "RESOURCE_EXHAUSTED", "RATE_LIMITED"),
     (errors.QuotaExceededError, 429, "RESOURCE_EXHAUSTED", "QUOTA_EXCEEDED"),
-    (transport.UnavailableError, 503, "UNAVAILABLE", "UNAVAILABLE"),
-    (transport.StalledBodyError, 503, "UNAVAILABLE", "UNAVAILABLE"),
+    (http_errors.UnavailableError, 503, "UNAVAILABLE", "UNAVAILABLE"),
+    (http_errors.StalledBodyError, 503, "UNAVAILABLE", "UNAVAILABLE"),
     (errors.WaitTimeoutError, 503, "UNAVAILABLE", "TIMEOUT"),
 ]
 
@@ -111,7 +111,7 @@ def test_an_error_of_http_keeps_its_status_in_both_bindings(kind, http, status, 
     assert (a2a.http_status(error, is_rpc=True), a2a.http_status(error, is_rpc=False)) == (http, http)
 
 
-@pytest.mark.parametrize("kind", sorted(refusals(errors, transport, errors, a2a), key=str))
+@pytest.mark.parametrize("kind", sorted(refusals(errors, http_errors, errors, a2a), key=str))
 def test_every_error_of_the_hub_has_a_row_of_its_own(kind):
     error = made(kind)
 
@@ -121,7 +121,7 @@ def test_every_error_of_the_hub_has_a_row_of_its_own(kind):
 
 
 def test_no_two_errors_of_the_dialect_share_a_code_with_another_error():
-    kinds = refusals(errors, transport, errors, a2a) - {transport.StalledBodyError}
+    kinds = refusals(errors, http_errors, errors, a2a) - {http_errors.StalledBodyError}
 
     assert len({kind.code for kind in kinds}) == len(kinds)
 

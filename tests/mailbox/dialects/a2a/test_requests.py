@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from mailbox.dialects.a2a.fields import STATES, Params, generation
 from mailbox.dialects.a2a.requests import (
+    STATES,
     CancelTaskRequest,
     CreatePushConfigRequest,
     DeletePushConfigRequest,
@@ -14,8 +14,10 @@ from mailbox.dialects.a2a.requests import (
     GetTaskRequest,
     ListPushConfigsRequest,
     ListTasksRequest,
+    Params,
     SendMessageRequest,
     SubscribeToTaskRequest,
+    generation,
 )
 from mailbox.dialects.base.view import parse
 from mailbox.words.errors import InvalidRequestError

@@ -5,8 +5,7 @@ from uuid import UUID
 import pytest
 from hypothesis import given
 
-from mailbox.dialects.a2a.fields import ROLES
-from mailbox.dialects.a2a.requests import SendMessageRequest
+from mailbox.dialects.a2a.requests import ROLES, SendMessageRequest
 from mailbox.dialects.base.view import parse
 from mailbox.words import json_text
 from mailbox.words.a2a.fold import opening_of

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.dialects.base import codes
+from mailbox.dialects.base import http_errors
 from mailbox.dialects.marianne.registry_views import RegistryView
 from mailbox.dialects.marianne.views import InboxView
 
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.one_database
 
 
 def test_each_code_stands_once_with_its_status_its_meaning_and_advice() -> None:
-    rows = codes.of_errors()
+    rows = http_errors.error_codes()
 
     assert len({row.code for row in rows}) == len(rows)
     assert [row.code for row in rows if not (row.meaning and row.advice)] == []
@@ -21,11 +21,14 @@ def test_each_code_stands_once_with_its_status_its_meaning_and_advice() -> None:
 def test_there_is_advice_for_the_codes_that_there_are() -> None:
     tables = (InboxView.error_status, RegistryView.error_status)
 
-    assert {row.code for table in tables for row in codes.of_errors(table)} == codes.ADVICE.keys()
+    assert {row.code for table in tables for row in http_errors.error_codes(table)} == http_errors.ADVICE.keys()
 
 
 def test_the_table_has_a_line_for_each_code() -> None:
-    rows = codes.of_errors()
+    rows = http_errors.error_codes()
 
-    assert codes.table(rows).count("\n") == len(rows) + 2
-    assert "| `unknown_task` | 404 | No such task is known to this caller. | Check the id" in codes.table(rows)
+    assert http_errors.table_of_codes(rows).count("\n") == len(rows) + 2
+    assert (
+        "| `unknown_task` | 404 | No such task is known to this caller. | Check the id"
+        in http_errors.table_of_codes(rows)
+    )

@@ -12,9 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from a2aproject.settings.edge import TAGS
-from mailbox.dialects.base import descriptions
-from mailbox.dialects.base.descriptions import Text
-from mailbox.dialects.base.document import PREFIX
+from mailbox.dialects.base import document
+from mailbox.dialects.base.document import PREFIX, Text
 from mailbox.words import content
 from tests.support.api import schema
 from tools.lint import prose
@@ -245,7 +244,7 @@ def test_a_stream_is_text_with_an_event_of_the_named_shape() -> None:
 
 
 def test_no_text_describes_what_the_document_lacks() -> None:
-    texts = descriptions.texts()
+    texts = document.all_texts()
     names = {name for _, name, _ in fields()}
     known = {(component, name) for component, name, _ in fields()} | {(name, "") for name in COMPONENTS}
     ids = {operation["operationId"] for _, operation in OPERATIONS}
@@ -257,7 +256,7 @@ def test_no_text_describes_what_the_document_lacks() -> None:
 
 
 def test_the_texts_keep_the_rule_of_prose() -> None:
-    texts = descriptions.texts()
+    texts = document.all_texts()
     groups = (texts.fields, texts.parameters, texts.operations, *texts.shapes.values())
 
     assert [fault for group in groups for one in group.values() for fault in prose.faults(one.text)] == []
@@ -266,10 +265,10 @@ def test_the_texts_keep_the_rule_of_prose() -> None:
 def test_a_text_of_two_files_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / descriptions.FILE).write_text('[fields]\nid = ["The id.", 7]\n')
-    monkeypatch.setattr(descriptions, "DIALECTS", tmp_path)
+        (tmp_path / folder / document.FILE).write_text('[fields]\nid = ["The id.", 7]\n')
+    monkeypatch.setattr(document, "DIALECTS", tmp_path)
 
     with pytest.raises(ValueError, match="describes what another file describes: id"):
-        descriptions.texts.__wrapped__()
-    (tmp_path / "two" / descriptions.FILE).unlink()
-    assert descriptions.texts.__wrapped__().fields == {"id": Text(text="The id.", example=(7,))}
+        document.all_texts.__wrapped__()
+    (tmp_path / "two" / document.FILE).unlink()
+    assert document.all_texts.__wrapped__().fields == {"id": Text(text="The id.", example=(7,))}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mailbox.access.credentials import public_routes
-from mailbox.dialects.corvid.card_views import HubCardView
+from mailbox.dialects.corvid.agent_views import HubCardView
 
 pytestmark = pytest.mark.django_db
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mailbox.dialects.base import statuses, transport
+from mailbox.dialects.base import http_errors
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 
@@ -21,13 +21,13 @@ def refusals_in(module):
 
 
 def test_every_refusal_has_a_status():
-    known = statuses.STATUS.keys() | transport.TRANSPORT_STATUS.keys()
+    known = http_errors.STATUS.keys() | http_errors.TRANSPORT_STATUS.keys()
 
-    assert refusals_in(errors) | refusals_in(transport) == known | NEVER_OVER_HTTP
+    assert refusals_in(errors) | refusals_in(http_errors) == known | NEVER_OVER_HTTP
 
 
-@pytest.mark.parametrize("refusal", [*statuses.STATUS, *transport.TRANSPORT_STATUS])
+@pytest.mark.parametrize("refusal", [*http_errors.STATUS, *http_errors.TRANSPORT_STATUS])
 def test_every_refusal_is_a_4xx_but_for_a_database_out_of_reach(refusal):
-    status = statuses.STATUS.get(refusal) or transport.TRANSPORT_STATUS[refusal]
+    status = http_errors.STATUS.get(refusal) or http_errors.TRANSPORT_STATUS[refusal]
 
-    assert 400 <= status < 500 or refusal in (transport.UnavailableError, transport.StalledBodyError)
+    assert 400 <= status < 500 or refusal in (http_errors.UnavailableError, http_errors.StalledBodyError)

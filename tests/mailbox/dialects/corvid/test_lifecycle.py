@@ -10,7 +10,7 @@ import pytest
 
 from mailbox.access.callers import Caller
 from mailbox.dialects.corvid import handler, wire
-from mailbox.dialects.corvid.requests import ValidationFailedError
+from mailbox.dialects.corvid.handler import ValidationFailedError
 from mailbox.life import expiry, leasing, results, sending, updates
 from mailbox.models import AuditEvent, Lease, Task
 from mailbox.repairs import repair

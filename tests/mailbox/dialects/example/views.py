@@ -6,13 +6,13 @@ from uuid import UUID
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.base.statuses import STATUS
 from mailbox.dialects.base.view import DialectView
 from mailbox.life import expiry, sending
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
-from tests.mailbox.dialects.example import answers, requests, wire
+from tests.mailbox.dialects.example import requests, wire
 
 
 class ExampleView(DialectView):
@@ -21,7 +21,7 @@ class ExampleView(DialectView):
     error_status = STATUS
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        return {"problem": errors.text_for_program(error)}
+        return wire.ExampleError(problem=errors.text_for_program(error))
 
 
 class TasksView(ExampleView):
@@ -31,8 +31,8 @@ class TasksView(ExampleView):
         summary="Send a task",
         tag="example",
         body=requests.SendBody,
-        answer=answers.ExampleTask,
-        refusal=answers.ExampleError,
+        answer=wire.ExampleTask,
+        refusal=wire.ExampleError,
         errors=(403, 404, 409),
         operation_id="example_send",
     )
@@ -47,8 +47,8 @@ class TaskView(ExampleView):
     @describe(
         summary="Read a task",
         tag="example",
-        answer=answers.ExampleTask,
-        refusal=answers.ExampleError,
+        answer=wire.ExampleTask,
+        refusal=wire.ExampleError,
         errors=(404,),
         operation_id="example_read",
     )

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from mailbox.dialects.marianne.delegation import delegations
+from mailbox.dialects.marianne.wire import delegations
 
 REAL = "@delegate bob: REAL"
 EXAMPLE = "@delegate bob: EXAMPLE"

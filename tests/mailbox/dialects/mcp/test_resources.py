@@ -36,7 +36,7 @@ def unknown(client):
 
 
 def test_the_list_has_the_caller_s_tasks_in_pages(sender, alice, bob, mallory, monkeypatch):
-    monkeypatch.setattr("mailbox.dialects.mcp.resources.PAGE", 2)
+    monkeypatch.setattr("mailbox.dialects.mcp.methods.RESOURCES", 2)
     tasks = [factories.sent_task(alice, bob, intent_text=f"task  {number}") for number in range(3)]
     factories.grant(mallory, "a2a.send.*")
     factories.sent_task(mallory, bob)
@@ -119,7 +119,7 @@ def test_an_artifact_has_one_part_for_each_of_its_blocks(sender, holder):
 
 
 def test_an_artifact_beyond_the_budget_names_the_route_with_pages(sender, holder, monkeypatch):
-    monkeypatch.setattr("mailbox.dialects.mcp.resources.BUDGET", 10)
+    monkeypatch.setattr("mailbox.dialects.mcp.methods.BUDGET", 10)
     holder.make("a long text")
 
     response = sender.response("resources/read", {"uri": f"a2a://tasks/{holder.lease.task.uuid}/artifacts/report"})

@@ -32,7 +32,7 @@ def test_a_task_that_is_read_shows_its_conversation(sender, worker):
 
 
 def test_a_long_timeline_has_pages(sender, worker, monkeypatch):
-    monkeypatch.setattr("mailbox.dialects.mcp.sender_tools.EVENTS", 1)
+    monkeypatch.setattr("mailbox.dialects.mcp.tools.EVENTS", 1)
     task_id = sent(sender)
     held(worker)
 

@@ -10,7 +10,7 @@ import pytest
 from django.db import connection
 
 from agentcards.models import AgentProfile
-from mailbox.dialects.yeoman import status
+from mailbox.dialects.yeoman import wire
 from mailbox.models import AuditEvent, PushConfig, Task
 from tests.support import factories, yeoman
 from tests.support.api import Api
@@ -75,7 +75,7 @@ def test_an_envelope_received_twice_at_once_is_one_task(alice, bob, monkeypatch)
         finally:
             connection.close()
 
-    monkeypatch.setattr(status, "session_id", session_id)
+    monkeypatch.setattr(wire, "session_id", session_id)
     with ThreadPoolExecutor(2) as pool:
         ids = list(pool.map(send, peers))
 

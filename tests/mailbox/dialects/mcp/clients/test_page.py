@@ -14,7 +14,7 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from mailbox.dialects.mcp.resources import TEMPLATES
+from mailbox.dialects.mcp.methods import TEMPLATES
 from mailbox.dialects.mcp.tools import TOOLS
 from tests.mailbox.dialects.mcp.clients.conftest import McpStage
 from tests.support import pages

@@ -1,18 +1,66 @@
-"""Signed requests as this hub receives them, at its public address."""
+"""The headers of requests: the request's id, the origin of its page, and its signature."""
 
 from __future__ import annotations
 
 import re
 import time
+import uuid
+from collections.abc import Iterable, Mapping, MutableMapping
 from functools import cache
-from urllib.parse import quote
+from typing import Any
+from urllib.parse import quote, urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.response import HttpResponseBase
 
-from mailbox.words import ed25519, signatures
+from mailbox.words import ed25519, signatures, tokens
 from mailbox.words.errors import BadSignatureError, SignatureFault
 from mailbox.words.signatures import RequestParts, RequestSignature
+
+ID_HEADER = "HTTP_X_REQUEST_ID"  # the header in a request's META
+CHOSEN_ID = "a2a.request_id"  # in a request's META: its id, once it is chosen
+CALLER = "a2a.caller"  # in a request's META: the name of its caller, once it is authenticated
+STRANGER = "a2a.stranger"  # in a request's META, beside CALLER: whether anyone may be its caller
+
+_ID_FORM = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+
+
+def chosen_id(wanted: str) -> str:
+    """Return ``wanted`` if it is fit for an id, else a new id.
+
+    A key or token is not fit, because an id is journalled, logged and answered.
+    """
+    return wanted if _ID_FORM.fullmatch(wanted) and tokens.redact(wanted) == wanted else uuid.uuid4().hex
+
+
+def request_id(meta: MutableMapping[str, Any]) -> str:
+    """Return the id of the request with this META, which is chosen at the first call."""
+    known: str | None = meta.get(CHOSEN_ID)
+    if known is None:
+        meta[CHOSEN_ID] = known = chosen_id(meta.get(ID_HEADER, ""))
+    return known
+
+
+def admit_page(
+    sent: Mapping[str, str], response: HttpResponseBase, *, methods: Iterable[str], headers: Iterable[str]
+) -> None:
+    """Let a browser show the response to a page of `A2A_CORS_ORIGINS`, and to no other page."""
+    if settings.A2A_CORS_ORIGINS:
+        response.headers["Vary"] = "Origin"
+    origin = sent.get("Origin")
+    if origin is not None and origin in settings.A2A_CORS_ORIGINS:
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Allow-Headers"] = ", ".join(headers)
+        response.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
+
+
+def is_foreign_page(sent: Mapping[str, str]) -> bool:
+    """Whether a request comes from a page that is neither the hub's own nor one of `A2A_CORS_ORIGINS`."""
+    origin = sent.get("Origin")
+    own = urlsplit(settings.PUBLIC_URL)
+    return origin is not None and origin not in (f"{own.scheme}://{own.netloc}", *settings.A2A_CORS_ORIGINS)
+
 
 # A signature covers each of these headers that is sent, since the hub acts on them.
 COVERED_IF_SENT = (
@@ -34,7 +82,7 @@ def claimed_key(request: HttpRequest) -> str | None:
     return named[1] if named else None
 
 
-def verified(request: HttpRequest) -> RequestSignature:
+def verified_signature(request: HttpRequest) -> RequestSignature:
     """Return the signature of a request, verified except for the digest of the body. Raises `BadSignatureError`."""
     sent = request.headers
     signature = RequestSignature.read(sent.get(signatures.INPUT), sent.get(signatures.SIGNATURE))

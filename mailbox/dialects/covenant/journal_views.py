@@ -1,25 +1,45 @@
-"""Verification and proofs of the journal over HTTP, for operators and admins."""
+"""The journal over HTTP: its rows, and their verification and proofs."""
 
 from __future__ import annotations
 
 import re
-from typing import Any, Literal
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
-from typing_extensions import TypedDict
 
-from mailbox.dialects.base.fields import Exact, QueryInteger
+from mailbox.dialects.base.fields import MAX_DATE_MS, Exact, QueryInteger, moment
 from mailbox.dialects.base.openapi import describe
-from mailbox.dialects.covenant import audit_wire
+from mailbox.dialects.covenant import journal_wire
+from mailbox.dialects.covenant.requests import ListQuery
 from mailbox.dialects.covenant.views import MailboxView
+from mailbox.inspection import lists
 from mailbox.upkeep import verification
 from mailbox.words.errors import SHOWN, NotSealedError
 
 MOST_BLOCKS = 50
 NEWEST_ROW = 2**63 - 1
 _NUMBER = re.compile(r"[0-9]{1,18}")
+
+
+class AuditQuery(ListQuery):
+    limit: QueryInteger = Field(20, ge=1, le=1000)
+    since_ms: QueryInteger | None = Field(None, ge=0, le=MAX_DATE_MS)
+
+
+class AuditView(MailboxView):
+    @describe(
+        summary="Read the journal, newest first",
+        tag="audit",
+        query=AuditQuery,
+        answer=journal_wire.AuditEvents,
+        operation_id="list_journal",
+    )
+    def get(self, request: Request) -> Response:
+        query = self.query(AuditQuery)
+        page = lists.recent_events(self.caller, limit=query.limit, cursor=query.cursor, since=moment(query.since_ms))
+        events = [journal_wire.event(event, self.caller) for event in page.items]
+        return Response(journal_wire.AuditEvents(kind="audit_events", events=events, next_cursor=page.next_cursor))
 
 
 class VerifyQuery(Exact):
@@ -32,79 +52,29 @@ class VerifyQuery(Exact):
     head: str = Field("", max_length=64)
 
 
-class WireFinding(TypedDict):
-    """The first problem: the block by its ids, null outside of a block, and the row, null without one."""
-
-    problem: str
-    first_id: int | None
-    last_id: int | None
-    row: int | None
-
-
-class WireHead(TypedDict):
-    """The last block that was checked, by its last row and its hash."""
-
-    last_id: int
-    hash: str
-
-
-class AuditVerification(BaseModel):
-    """A verification of up to ``blocks`` blocks; ``next_after`` null means that none is left.
-
-    ``erased`` lists erased rows. ``unsealed`` counts the newest rows, which no seal proves yet.
-    """
-
-    kind: Literal["audit_verification"]
-    whole: bool
-    finding: WireFinding | None
-    blocks: int
-    rows: int
-    erased: list[int]
-    unsealed: int
-    head: WireHead | None
-    next_after: int | None
-
-
-class WireStep(TypedDict):
-    """The hash of a sibling in the Merkle tree, and its side."""
-
-    side: Literal["left", "right"]
-    hash: str
-
-
-class AuditProof(BaseModel):
-    """The proof that the block's signed root covers the row: the steps lead from ``leaf`` to ``block.root``."""
-
-    kind: Literal["audit_proof"]
-    row: dict[str, Any]
-    leaf: str
-    steps: list[WireStep]
-    block: dict[str, Any]
-
-
 class VerifyView(MailboxView):
     @describe(
         summary="Verify the sealed journal",
         tag="audit",
         query=VerifyQuery,
-        answer=AuditVerification,
+        answer=journal_wire.AuditVerification,
         errors=(403,),
         operation_id="verify_journal",
     )
     def get(self, request: Request) -> Response:
         query = self.query(VerifyQuery)
         verification.admit(self.caller)
-        found = verification.verify(
+        verified = verification.verify(
             first=query.from_row, last=query.to_row, after=query.after, blocks=query.blocks, head=query.head
         )
-        return Response(audit_wire.verification(found))
+        return Response(journal_wire.verification(verified))
 
 
 class ProofView(MailboxView):
     @describe(
         summary="Prove that a row is in the sealed journal",
         tag="audit",
-        answer=AuditProof,
+        answer=journal_wire.AuditProof,
         errors=(403, 404),
         operation_id="prove_row",
     )
@@ -112,4 +82,4 @@ class ProofView(MailboxView):
         verification.admit(self.caller)
         if not _NUMBER.fullmatch(row_id):
             raise NotSealedError("A row of the journal is named by its number.", row=row_id[:SHOWN])
-        return Response(audit_wire.proof(verification.prove(int(row_id))))
+        return Response(journal_wire.proof(verification.prove(int(row_id))))

@@ -1,0 +1,352 @@
+"""The two bindings of the official protocol: JSON-RPC, 1.0 and 0.3 on one URL, and HTTP+JSON, 1.0.
+
+Source: JSON-RPC 2.0; A2A 1.0, JSON-RPC binding, HTTP+JSON binding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from django.http.response import HttpResponseBase
+from pydantic import BaseModel
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from mailbox.dialects.a2a import answers, requests
+from mailbox.dialects.a2a.calls import Version, version_of
+from mailbox.dialects.a2a.errors import (
+    InvalidEnvelopeError,
+    UnknownRpcMethodError,
+    VersionNotSupportedError,
+    rest_error,
+    rpc_error,
+)
+from mailbox.dialects.a2a.operations import OPERATIONS, Operation
+from mailbox.dialects.a2a.requests import Tenanted
+from mailbox.dialects.a2a.view import VERSION, OfficialView
+from mailbox.dialects.base import bodies
+from mailbox.dialects.base.bodies import encoded
+from mailbox.dialects.base.http_errors import UnknownPathError
+from mailbox.dialects.base.openapi import Shape, describe
+from mailbox.dialects.base.view import parse
+from mailbox.words.a2a import v0_3, v0_3_requests
+from mailbox.words.a2a.v0_3_requests import OldRequest
+from mailbox.words.errors import InvalidRequestError, MailboxError
+
+RPC_TAG = "A2A by JSON-RPC"
+RpcId = str | int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RpcRequest:
+    """The envelope of a call. ``id`` None also stands for an absent id."""
+
+    id: RpcId
+    method: str
+    params: Mapping[str, Any]
+
+    @classmethod
+    def read(cls, body: object, rpc_id: RpcId) -> Self:
+        """Read the envelope, whose id was read before. Raises `InvalidEnvelopeError`, also for a batch."""
+        if isinstance(body, list):
+            raise InvalidEnvelopeError("The hub takes no batches. Send one request at a time.")
+        if not isinstance(body, dict):
+            raise InvalidEnvelopeError("The body must be a JSON object.")
+        if body.get("jsonrpc") != "2.0":
+            raise InvalidEnvelopeError('"jsonrpc" must be "2.0".')
+        if not is_rpc_id(body.get("id")):
+            raise InvalidEnvelopeError('"id" must be text, a whole number or null.')
+        method, params = body.get("method"), body.get("params")
+        if not isinstance(method, str):
+            raise InvalidEnvelopeError('"method" must be text.')
+        if params is not None and not isinstance(params, dict):
+            raise InvalidEnvelopeError('"params" must be a JSON object.')
+        return cls(id=rpc_id, method=method, params=params or {})
+
+
+def is_rpc_id(value: object) -> bool:
+    return value is None or isinstance(value, str) or type(value) is int
+
+
+class RpcView(OfficialView):
+    """The JSON-RPC URL of an agent."""
+
+    http_method_names = ("post", "options")
+    is_rpc = True
+    rpc_id: RpcId = None
+    version = Version.V1_0
+    is_old = False  # whether the call is one of 0.3
+    old: OldRequest | None = None  # its parameters, once they were read
+
+    @describe(
+        summary="Call an operation of the official A2A protocol by JSON-RPC",
+        tag=RPC_TAG,
+        body=requests.RpcBody,
+        answer=answers.RpcMembers,
+        refusal=answers.RpcRefusalMembers,
+        errors=(403, 404),
+        operation_id="a2a_json_rpc",
+        media_types=("application/json", "text/event-stream"),
+    )
+    def post(self, request: Request, agent: str | None = None) -> HttpResponseBase:
+        sent = self.json()
+        if isinstance(sent, dict) and is_rpc_id(sent.get("id")):
+            self.rpc_id = sent.get("id")
+        rpc = RpcRequest.read(sent, self.rpc_id)
+        official = self.official()
+        self.version = version_of(self.named_version())
+        self._check_method(rpc.method)
+        call = self.call(official, self.version)
+        return self.run(call, *self._read(rpc))
+
+    def _check_method(self, method: str) -> None:
+        """Raise `UnknownRpcMethodError` or `VersionNotSupportedError` for a method that the version lacks."""
+        if method in OPERATIONS:
+            if self.version != Version.V1_0:
+                raise VersionNotSupportedError(f"{method} is a method of A2A 1.0. Send {VERSION}: 1.0.")
+        elif method not in v0_3_requests.METHODS or self.version != Version.V0_3:
+            raise UnknownRpcMethodError(f'A2A {self.version} has no method "{method[:50]}".')
+        self.is_old = method not in OPERATIONS
+
+    def _read(self, rpc: RpcRequest) -> tuple[Operation[Any], Tenanted]:
+        """Return the operation with its parameters. Raises `InvalidRequestError` with paths of the call's version."""
+        if not self.is_old:
+            operation = OPERATIONS[rpc.method]
+            return operation, parse(operation.shape, rpc.params)
+        self.old = OldRequest.read(rpc.method, rpc.params)
+        operation = OPERATIONS[self.old.method]
+        try:
+            return operation, parse(operation.shape, self.old.params)
+        except InvalidRequestError as error:
+            raise self.old.problem(error) from error
+
+    def answer(self, result: object) -> Response:
+        return Response({"jsonrpc": "2.0", "id": self.rpc_id, "result": result})
+
+    def result(self, answer: object) -> object:
+        return self.old.answer(answer) if self.old else answer
+
+    def wrap(self, result: bytes) -> bytes:
+        return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encoded(self.rpc_id), result)
+
+    def fault(self, error: Exception) -> object:
+        fault = rpc_error(error)
+        return {
+            "jsonrpc": "2.0",
+            "id": self.rpc_id,
+            "error": v0_3.error_out(fault) if self.is_old else fault,
+        }
+
+
+class TenantRpcView(RpcView):
+    """The JSON-RPC URL of all agents: ``tenant`` in the parameters names the agent."""
+
+    def named_agent(self, path: Mapping[str, str]) -> str | None:
+        try:
+            body = self.json()
+        except MailboxError:  # reported once the caller is known
+            return None
+        params = body.get("params") if isinstance(body, dict) else None
+        tenant = params.get("tenant") if isinstance(params, dict) else None
+        return tenant if isinstance(tenant, str) else None
+
+
+REST_TAG = "A2A by HTTP+JSON"
+OFFICIAL_JSON, PLAIN_JSON = "application/a2a+json", "application/json"
+BODY_ERRORS = (411, 413)  # another media type is an invalid request here
+SUBSCRIBE = "Follow one of your tasks as a stream of server-sent events"
+JSON_TYPES, STREAM_TYPES = (PLAIN_JSON, OFFICIAL_JSON), ("text/event-stream",)
+
+
+class RestView(OfficialView):
+    """A route of the HTTP+JSON binding."""
+
+    is_rpc = False
+    media_types = frozenset({OFFICIAL_JSON, PLAIN_JSON})
+
+    def serve(self, name: str, **path: str) -> HttpResponseBase:
+        """Run the operation of this name. ``path`` has the parameters that the path gives, which win over others."""
+        official = self.official()
+        if version_of(self.named_version()) != Version.V1_0:
+            raise VersionNotSupportedError(f"This URL serves A2A 1.0. Send {VERSION}: 1.0.")
+        call = self.call(official, Version.V1_0)
+        sent = self.request.query_params.dict() if self.request.method in ("GET", "DELETE") else self.json()
+        if not isinstance(sent, dict):
+            raise InvalidRequestError({"body": "must be a JSON object"})
+        operation = OPERATIONS[name]
+        return self.run(call, operation, parse(operation.shape, sent | path))
+
+    def answer(self, result: object) -> Response:
+        return Response({} if result is None else result, content_type=self.answer_type())
+
+    def wrap(self, result: bytes) -> bytes:
+        return result
+
+    def answer_type(self) -> str:
+        """Return the media type that the request names, as its body's type or as acceptable."""
+        accepted = self.request.headers.get("Accept", "").lower()
+        named = (bodies.media_type(self.request._request), *_types(accepted))
+        return OFFICIAL_JSON if OFFICIAL_JSON in named else PLAIN_JSON
+
+    def fault(self, error: Exception) -> object:
+        return rest_error(error)
+
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        response.content_type = self.answer_type()
+        return response
+
+
+def _types(accept: str) -> list[str]:
+    return [one.partition(";")[0].strip() for one in accept.split(",")]
+
+
+def _served(
+    name: str,
+    summary: str,
+    operation_id: str,
+    answer: Shape,
+    *,
+    task: str = "id",
+    body: type[BaseModel] | None = None,
+    query: type[BaseModel] | None = None,
+    media_types: tuple[str, ...] = JSON_TYPES,
+    errors: tuple[int, ...] = (403, 404),
+) -> Callable[..., HttpResponseBase]:
+    """Return the method of a route that runs the operation ``name``.
+
+    The task of the path is the parameter ``task``, and the receiver of the path is the parameter ``id``.
+    """
+
+    @describe(
+        summary=summary,
+        tag=REST_TAG,
+        body=body,
+        body_errors=BODY_ERRORS,
+        query=query,
+        answer=answer,
+        refusal=answers.RestRefusalMembers,
+        errors=errors,
+        operation_id=operation_id,
+        media_types=media_types,
+    )
+    def method(view: RestView, request: Request, **path: str) -> HttpResponseBase:
+        parameters = {"task_id": task, "config_id": "id"}
+        return view.serve(name, **{parameters[key]: value for key, value in path.items() if key in parameters})
+
+    return method
+
+
+def _route(**methods: Callable[..., HttpResponseBase]) -> type[RestView]:
+    return type("RestRoute", (RestView,), methods)
+
+
+ROUTES: Mapping[str, type[RestView]] = {
+    "message:send": _route(
+        post=_served(
+            "SendMessage",
+            "Send a message to the agent, and wait for its answer",
+            "a2a_send_message",
+            answers.SendMessageMembers,
+            body=requests.SendMessageRequest,
+        )
+    ),
+    "message:stream": _route(
+        post=_served(
+            "SendStreamingMessage",
+            "Send a message to the agent, and follow its task as a stream of server-sent events",
+            "a2a_send_streaming_message",
+            answers.StreamMembers,
+            body=requests.SendMessageRequest,
+            media_types=STREAM_TYPES,
+        )
+    ),
+    "tasks": _route(
+        get=_served(
+            "ListTasks",
+            "List your tasks for the agent",
+            "a2a_list_tasks",
+            answers.ListTasksMembers,
+            query=requests.ListTasksRequest,
+        )
+    ),
+    "tasks/<str:task_id>:cancel": _route(
+        post=_served(
+            "CancelTask",
+            "Cancel one of your tasks for the agent",
+            "a2a_cancel_task",
+            answers.OfficialTask,
+            body=requests.NoParams,
+        )
+    ),
+    "tasks/<str:task_id>:subscribe": _route(
+        get=_served(
+            "SubscribeToTask", SUBSCRIBE, "a2a_subscribe_to_task", answers.StreamMembers, media_types=STREAM_TYPES
+        ),
+        post=_served(
+            "SubscribeToTask",
+            SUBSCRIBE,
+            "a2a_subscribe_to_task_by_post",
+            answers.StreamMembers,
+            body=requests.NoParams,
+            media_types=STREAM_TYPES,
+        ),
+    ),
+    "tasks/<str:task_id>/pushNotificationConfigs": _route(
+        get=_served(
+            "ListTaskPushNotificationConfigs",
+            "List the receivers of a task's events",
+            "a2a_list_push_configs",
+            answers.PushConfigPageMembers,
+            task="taskId",
+            query=requests.PageQuery,
+        ),
+        post=_served(
+            "CreateTaskPushNotificationConfig",
+            "Add a receiver of a task's events, or replace it",
+            "a2a_create_push_config",
+            answers.PushConfigMembers,
+            task="taskId",
+            body=requests.PushConfigFields,
+        ),
+    ),
+    "tasks/<str:task_id>/pushNotificationConfigs/<str:config_id>": _route(
+        get=_served(
+            "GetTaskPushNotificationConfig",
+            "Read a receiver of a task's events, without its credentials",
+            "a2a_get_push_config",
+            answers.PushConfigMembers,
+            task="taskId",
+        ),
+        delete=_served(
+            "DeleteTaskPushNotificationConfig",
+            "Delete a receiver of a task's events",
+            "a2a_delete_push_config",
+            answers.Nothing,
+            task="taskId",
+        ),
+    ),
+    "tasks/<str:task_id>": _route(
+        get=_served("GetTask", "Read one of your tasks for the agent", "a2a_get_task", answers.OfficialTask)
+    ),
+    "extendedAgentCard": _route(
+        get=_served(
+            "GetExtendedAgentCard",
+            "Read the agent's extended card",
+            "a2a_get_extended_agent_card",
+            answers.CardMembers,
+            errors=(404,),
+        )
+    ),
+}
+
+
+class UnknownRouteView(RestView):
+    """Answers in the binding's shape at a path that is none of its routes. It is no operation, so it has no schema."""
+
+    schema = None
+
+    def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
+        raise UnknownPathError
