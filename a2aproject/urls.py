@@ -8,10 +8,9 @@ from django.urls import include, path
 from django.views.generic import RedirectView
 from drf_spectacular.views import SpectacularSwaggerView
 
-from a2aproject.web.manual import manual
+from a2aproject.web.documentation import DocumentView, manual
 from a2aproject.web.metrics import metrics
 from a2aproject.web.probes import healthz, readyz
-from a2aproject.web.reference import DocumentView
 from dashboard.views.session import SignIn, SignOut
 
 admin.autodiscover()

@@ -13,7 +13,7 @@ from django.conf import settings
 from typing_extensions import TypedDict
 
 from agentcards.models import AgentProfile, Tool
-from agentcards.models.tool import ToolQuerySet
+from agentcards.models.profile import ToolQuerySet
 from mailbox.database import compiled
 from mailbox.models import Agent
 

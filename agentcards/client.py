@@ -2,25 +2,77 @@
 
 Base URLs come from operators and may carry credentials (`BaseUrl`). The hub never calls a URL from a card.
 Source: corvid-agent, A2A protocol, "Exported Functions", invariants 8 to 11, "Error Cases".
+
+The cards of remote agents, from their servers and from the cache that all processes share.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
 
-from agentcards import remote_cards
+from django.utils import timezone
+
 from agentcards.errors import SubmitRefusedError
+from agentcards.models import RemoteCard
 from agentcards.official_client.interfaces import CARD_PATH
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, ValidationError
+from mailbox.outbound.exchange import ServerResponse
 from mailbox.words import json_text
 from mailbox.words.json_text import storable
+
+CARD_TTL = timedelta(minutes=5)
+CARD_WITHIN = 10.0  # seconds
+
+
+def fetch_card(url: str, headers: Mapping[str, str]) -> dict[str, Any]:
+    """Return the card at this URL.
+
+    Cards at most 5 minutes old come from the cache; a fetch deletes older cards. Failures are not cached. Only ``name``
+    and ``version`` are validated. Raises `BlockedUrlError`, `ValidationError`, and `ExternalServiceError` within 10
+    seconds.
+    """
+    fresh_after = timezone.now() - CARD_TTL
+    cached = RemoteCard.objects.filter(url=url, fetched_at__gte=fresh_after).first()
+    if cached is not None:
+        return cached.card
+    answer = exchange.exchange("GET", url, within=CARD_WITHIN, headers={"Accept": "application/json", **headers})
+    if not answer.is_success:
+        raise ExternalServiceError(
+            f"Failed to fetch Agent Card from {url}: HTTP {answer.status} {answer.reason}".rstrip()
+        )
+    card = json_object(answer, f"Agent Card from {url}")
+    if not card.get("name") or not card.get("version"):
+        raise ValidationError(f"Invalid Agent Card from {url}: missing required fields (name, version)")
+    RemoteCard.objects.filter(fetched_at__lt=fresh_after).delete()
+    RemoteCard.objects.update_or_create(url=url, defaults={"document": json.dumps(card), "fetched_at": timezone.now()})
+    return card
+
+
+def forget_cards() -> None:
+    """Delete every cached card, for all processes."""
+    RemoteCard.objects.all().delete()
+
+
+def json_object(answer: ServerResponse, what: str) -> dict[str, Any]:
+    """Return the answer's JSON object, and {} for any other JSON, as corvid-agent's client does.
+
+    Raises `ExternalServiceError` if the body is not JSON. ``what`` names the answer in its message.
+    """
+    try:
+        value = json.loads(answer.body)
+    except (ValueError, RecursionError) as error:
+        raise ExternalServiceError(f"Invalid {what}: not JSON") from error
+    return value if isinstance(value, dict) else {}
+
 
 USER_AGENT = "A2A-Hub/A2A-Client"
 SUBMIT_WITHIN, LOOK_WITHIN = 30.0, 10.0  # seconds
@@ -73,7 +125,7 @@ def fetch_agent_card(base_url: str) -> dict[str, Any]:
     Raises and caches as `remote_cards.fetch`; also raises `BlockedUrlError` for the base URL.
     """
     base = BaseUrl.parse(base_url)
-    return remote_cards.fetch(base.text + CARD_PATH, _headers(base))
+    return fetch_card(base.text + CARD_PATH, _headers(base))
 
 
 def discover_agent(base_url: str) -> dict[str, Any] | None:
@@ -137,7 +189,7 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, d
         raise SubmitRefusedError(error.status, error.public_message) from error
     if not answer.is_success:
         raise SubmitRefusedError(answer.status, storable(answer.text))
-    task_id = remote_cards.json_object(answer, f"task from {base.text}").get("id")
+    task_id = json_object(answer, f"task from {base.text}").get("id")
     if not isinstance(task_id, str) or not 0 < len(task_id) <= 500:
         raise ExternalServiceError(f"Invalid task from {base.text}: missing required field (id)")
     return storable(task_id)
@@ -151,7 +203,7 @@ def look(base: BaseUrl, task_id: str, *, within: float = LOOK_WITHIN) -> RemoteT
     url = f"{base.text}/a2a/tasks/{quote(task_id, safe='')}"
     try:
         answer = exchange.exchange("GET", url, within=within, headers=_headers(base))
-        shown = remote_cards.json_object(answer, f"task from {url}") if answer.is_success else None
+        shown = json_object(answer, f"task from {url}") if answer.is_success else None
     except (ExternalServiceError, ValidationError) as error:
         if isinstance(error, AnswerTooLargeError) and error.is_success:
             raise

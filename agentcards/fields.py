@@ -32,7 +32,7 @@ def opened(stored: str) -> str:
 class SealedUrlField(UrlField):
     """A URL. The database gets it encrypted if it `has_credentials`, so that SQL cannot compare such URLs.
 
-    A plain URL with credentials, which an earlier version stored, is read too. `agentcards.resealing` encrypts it.
+    A plain URL with credentials, which an earlier version stored, is read too. `agentcards.secrets` encrypts it.
     """
 
     def db_type(self, connection: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from agentcards import official_card
 from agentcards.models import AgentProfile
-from mailbox.access.agents import directory, openness
+from mailbox.access.agents import directory, grants
 from mailbox.models import Agent
 
 KEPT_FOR = 2.0  # seconds
@@ -87,7 +87,7 @@ def _read(name: str) -> OfficialAgent:
     return OfficialAgent(
         agent=agent,
         profile=profile,
-        is_open=openness.is_open(agent),
+        is_open=grants.is_open(agent),
         input_modes=tuple(official_card.input_modes(profile)),
         output_modes=tuple(official_card.output_modes(profile)),
         extensions=tuple(extension["uri"] for extension in profile.extensions),

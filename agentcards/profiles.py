@@ -1,4 +1,7 @@
-"""Profiles of agents, and the right to change them."""
+"""Profiles of agents, and the right to change them.
+
+Chooses the agent for a task that names no recipient. Source: corvid-agent, invariant 3.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 
-from agentcards.models import AgentProfile, RemoteOutage
+from agentcards.models import AgentProfile, RemoteOutage, Tool
 from mailbox.access import audit
 from mailbox.access.agents import registration
 from mailbox.access.agents.registration import Registration
@@ -17,8 +20,8 @@ from mailbox.database.paging import Page, after, in_turn, page
 from mailbox.journal import entries
 from mailbox.journal.entries.agents import AgentProfileChangedData
 from mailbox.models import Agent
+from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import InvalidRequestError
-from mailbox.words.key_proofs import KeyProof
 from mailbox.words.kinds import Entry
 
 # An agent may change these fields itself. The other fields decide which tasks reach it, and which URL the hub calls.
@@ -125,3 +128,26 @@ def check(profile: AgentProfile, fields: Collection[str]) -> None:
     except ValidationError as error:
         problems = {field: " ".join(messages) for field, messages in error.message_dict.items()}
         raise InvalidRequestError(problems) from error
+
+
+def recipient_for(skill: str | None = None, *, skill_first: bool = False) -> Agent | None:
+    """Return the first agent with a default project, else the first with ``skill``; None when neither exists.
+
+    With ``skill_first`` the agent with ``skill`` comes first. An agent has the skills that its card lists. Of several
+    agents with the skill, the first with a default project or a list of permitted tools is chosen, else the first.
+    An agent without a profile is never chosen.
+    """
+    profiles = every_profile()
+    in_project = next((profile for profile in profiles if profile.default_project), None)
+    if skill is None or (in_project and not skill_first):
+        chosen = in_project
+    else:
+        chosen = _first_with(skill, profiles) or in_project
+    return chosen.agent if chosen else None
+
+
+def _first_with(skill: str, profiles: Sequence[AgentProfile]) -> AgentProfile | None:
+    tool = Tool.objects.filter(name=skill).first()
+    having = [profile for profile in profiles if tool and profile.has(tool)]
+    meant = (profile for profile in having if profile.default_project or profile.tool_permissions is not None)
+    return next(meant, None) or next(iter(having), None)

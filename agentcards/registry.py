@@ -9,7 +9,7 @@ from django.db import IntegrityError
 from django.db.models.sql import Query
 
 from agentcards.models import AgentCard
-from agentcards.models.card import AgentCardQuerySet
+from agentcards.models.profile import AgentCardQuerySet
 from agentcards.models.validation import LONGEST_NAME
 from mailbox.access import audit
 from mailbox.access.callers import Caller
@@ -17,8 +17,7 @@ from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import compiled
 from mailbox.database.compiled import AGENT
-from mailbox.database.counted import Counted, together
-from mailbox.database.paging import Page, after, in_turn, page
+from mailbox.database.paging import Counted, Page, after, in_turn, page, query_of_figures
 from mailbox.journal import entries
 from mailbox.models import Agent
 from mailbox.words import json_text, shapes
@@ -187,7 +186,7 @@ def _first_jobs(most: int) -> AgentCardQuerySet:
 
 @compiled.once
 def _job_count() -> Query:
-    return together(Counted(AgentCard.objects.filter(registered_by=AGENT).values("pk")))
+    return query_of_figures(Counted(AgentCard.objects.filter(registered_by=AGENT).values("pk")))
 
 
 def _take(agent: Agent) -> None:

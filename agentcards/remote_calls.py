@@ -6,12 +6,14 @@ If the agent has taken nothing, the hub releases the lease and calls the agent a
 carrier dies before it knows the id of the remote task, the lease stays until operators or the automatic retry requeue
 it. A task of which nothing was sent is submitted again. An agent of another hub does a repeated submission once, so its
 tasks are submitted again, too.
+
+Which way of carrying a call takes.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
@@ -24,7 +26,8 @@ from django.utils import timezone
 from agentcards import client, remote_conversations
 from agentcards.carriages import reporting
 from agentcards.carriages.carriage import Carriage, Sight
-from agentcards.carriages.choosing import carriage_of
+from agentcards.carriages.corvid import CorvidCarriage
+from agentcards.carriages.official import OfficialCarriage
 from agentcards.carriages.reporting import RemoteEnding, TooMuchError, caller_for
 from agentcards.errors import PutOffError
 from agentcards.fields import UNREADABLE
@@ -44,6 +47,16 @@ from mailbox.outbound.errors import (
 )
 from mailbox.words.conversation import Update
 from mailbox.words.errors import MailboxError, NotAskableError
+
+CARRIAGES: Mapping[str, Carriage] = {
+    RemoteCall.Protocol.CORVID: CorvidCarriage(),
+    RemoteCall.Protocol.OFFICIAL: OfficialCarriage(),
+}
+
+
+def carriage_of(call: RemoteCall) -> Carriage:
+    return CARRIAGES[call.protocol]
+
 
 LOOK_EVERY = timedelta(seconds=client.LOOK_EVERY)
 LOOK_LASTS = timedelta(seconds=client.LOOK_WITHIN + 5)  # longer than any poll can take

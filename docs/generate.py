@@ -19,7 +19,7 @@ import grimp
 
 from mailbox.dialects.a2a import errors as official_errors
 from mailbox.dialects.base import http_errors
-from mailbox.journal.entries import about_tasks, access, agents, hub, people, quotas, task_life
+from mailbox.journal.entries import about_tasks, access, agents, hub, task_life
 from mailbox.words.kinds import Kind, LifeEntry
 from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
 from tools.bench import page as measurements
@@ -50,10 +50,8 @@ SUBJECTS: Mapping[str, ModuleType] = {
     "The life of a task": task_life,
     "About tasks": about_tasks,
     "About the hub": hub,
-    "Access": access,
-    "People": people,
-    "Agents": agents,
-    "Quotas": quotas,
+    "Access and people": access,
+    "Agents and quotas": agents,
 }
 JSON_TYPES: Mapping[type, str] = {
     str: "text",

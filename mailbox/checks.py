@@ -11,7 +11,7 @@ from django.core.checks import CheckMessage, Error, Tags, register
 from django.db import DatabaseError
 from django.utils import timezone
 
-from mailbox.access import actions, own_agents
+from mailbox.access import own_agents, requests
 from mailbox.access.own_agents import SCHEDULER
 from mailbox.outbound.destinations import AllowList
 from mailbox.repairs import auto_retry
@@ -56,8 +56,8 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
         return []
     if not enabled or not databases or _is_granted():
         return []
-    hint = f"Grant it with: a2a grant give {SCHEDULER} {actions.REQUEUE}"
-    problem = f"The automatic retry is on, but {SCHEDULER} lacks the capability {actions.REQUEUE}: every pass fails."
+    hint = f"Grant it with: a2a grant give {SCHEDULER} {requests.REQUEUE}"
+    problem = f"The automatic retry is on, but {SCHEDULER} lacks the capability {requests.REQUEUE}: every pass fails."
     return [checks.Warning(problem, hint=hint, id="mailbox.W001")]
 
 

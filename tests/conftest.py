@@ -15,7 +15,7 @@ from a2aproject.settings.edge import static_files
 from agentcards import official_agents
 from mailbox.access import audit
 from mailbox.access.limits import own_limits
-from mailbox.access.people import password_checks, sign_ins
+from mailbox.access.people import passwords, sign_ins
 from mailbox.database import outages
 from mailbox.database.bell import ringing
 from mailbox.journal import seals
@@ -172,7 +172,7 @@ def _the_site_of_the_documentation_is_not_built(tmp_path_factory: pytest.TempPat
 def _no_failed_sign_in_is_remembered() -> None:
     """Forget what earlier tests let this process count."""
     sign_ins.forget()
-    password_checks.forget()
+    passwords.forget()
 
 
 @pytest.fixture(autouse=True)

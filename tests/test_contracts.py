@@ -29,6 +29,7 @@ FAULTS = {  # a module: its forbidden import
     "mailbox/inspection/statistics/planted.py": "mailbox.inspection.search.queries",
     "mailbox/life/fast_path/planted.py": "mailbox.life.sending",
     "mailbox/models/planted.py": "mailbox.journal.seals",
+    "mailbox/models/planted_query.py": "mailbox.database.compiled",
     "mailbox/words/planted.py": "mailbox.models.task",
     "mailbox/outbound/planted.py": "mailbox.database.paging",
     "mailbox/dialects/yeoman/planted.py": "mailbox.dialects.covenant.wire",

@@ -14,7 +14,7 @@ from mailbox.access.agents import registration
 from mailbox.access.agents.registration import Registration
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import keys
-from mailbox.access.people import own_password
+from mailbox.access.people import passwords
 from mailbox.database.backups import files
 from mailbox.words.errors import AgentConflictError
 
@@ -81,7 +81,7 @@ def create_operator_and_agent() -> Credentials | None:
     caller = Caller.command_line()
     password = secrets.token_urlsafe(18)
     operator = users.objects.create_superuser(OPERATOR)
-    operator.password = own_password.first_hash(password)
+    operator.password = passwords.first_hash(password)
     operator.save(update_fields=["password"])
     operator.groups.add(Group.objects.get(name=Role.ADMIN))
     operator_key = keys.add_key(caller, username=OPERATOR).secret

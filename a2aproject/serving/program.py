@@ -15,9 +15,9 @@ PATH = str(Path(__file__).resolve())
 def main() -> None:
     """Run the module that the first argument names, with the other arguments."""
     sys.path[0] = str(Path(PATH).parents[2])
-    from a2aproject.serving import lifeline, stopping
+    from a2aproject.serving import stopping
 
-    lifeline.follow()
+    stopping.follow_supervisor()
     stopping.end_forked_processes_at_once()
     del sys.argv[0]
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)

@@ -1,12 +1,21 @@
-"""Stop signals of a web worker, which still answers the requests that it has begun."""
+"""Stop signals of a web worker, which still answers the requests that it has begun.
+
+The pipe by which every process of the hub notices that the supervisor has ended, even if it was killed.
+
+The supervisor alone holds the writing end, and the operating system closes that end with the supervisor. A pipe works
+on every Unix, and a process started later notices a closed pipe too.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import multiprocessing
 import os
 import signal
 import socket
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
@@ -64,3 +73,61 @@ def _wait(reader: socket.socket, _writer: socket.socket, call: Callable[[], obje
 
 def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
+
+
+VARIABLE = "A2A_LIFELINE"  # in the environment of a new program: the descriptor of the reading end
+GRACE = 5.0  # seconds that a program has to stop after its supervisor ended, before its process group is killed
+
+_is_followed = False
+
+
+@contextlib.contextmanager
+def held() -> Iterator[int]:
+    """Yield the reading end for new programs. They take the end of the block for the end of the supervisor."""
+    reader, writer = os.pipe()
+    try:
+        yield reader
+    finally:
+        os.close(writer)
+        os.close(reader)
+
+
+def follow_supervisor() -> None:
+    """Stop this program when the supervisor has ended. A program that does not stop in `GRACE` seconds is killed.
+
+    The process must lead a process group of its own. Each process that it forks watches the pipe too and kills the
+    whole group. So the group ends even if this process is dead or stuck.
+    """
+    global _is_followed
+    _is_followed = True
+    reader = int(os.environ.pop(VARIABLE))
+    os.set_inheritable(reader, False)
+    main = threading.main_thread().ident or 0
+
+    def read() -> object:
+        return os.read(reader, 1)  # no process writes, so it returns when the pipe is closed
+
+    _kill_group_after(read, stop=lambda: signal.pthread_kill(main, signal.SIGTERM))
+    os.register_at_fork(after_in_child=lambda: _kill_group_after(read))
+
+
+def follow_parent() -> None:
+    """Kill this process group when the parent process has ended, unless this process watches the pipe.
+
+    Where the web server cannot fork its workers, they start anew and without the pipe.
+    """
+    parent = multiprocessing.parent_process()
+    if parent is not None and not _is_followed:
+        _kill_group_after(parent.join)
+
+
+def _kill_group_after(wait: Callable[[], object], stop: Callable[[], object] = lambda: None) -> None:
+    """Wait in a thread, then call ``stop``, and kill this process group `GRACE` seconds later."""
+
+    def work() -> None:
+        wait()
+        stop()
+        time.sleep(GRACE)
+        os.killpg(os.getpgrp(), signal.SIGKILL)
+
+    threading.Thread(target=work, name="lifeline", daemon=True).start()

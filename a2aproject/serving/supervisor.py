@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from a2aproject.serving import beats, lifeline
+from a2aproject.serving import beats, stopping
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 30.0
@@ -52,7 +52,7 @@ class Child:
 
     def start(self, now: float, line: int) -> None:
         """Start the program in a process group of its own. ``line`` is the reading end of the supervisor's lifeline."""
-        given = {lifeline.VARIABLE: line}
+        given = {stopping.VARIABLE: line}
         if self.service.late_after is not None:
             self.beats, given[beats.VARIABLE] = beats.pipe(now)
         self.process = subprocess.Popen(  # noqa: S603 (our own command, no shell)
@@ -127,7 +127,7 @@ class Supervisor:
 
         Another stop signal more than `ONE_STOP` seconds later kills the processes at once.
         """
-        with _signals() as wait_for_signals, lifeline.held() as line:
+        with _signals() as wait_for_signals, stopping.held() as line:
             try:
                 while not wait_for_signals(self._tend(line)):
                     pass

@@ -7,17 +7,15 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
-from a2aproject.settings.api_document import spectacular_settings
-from a2aproject.settings.database import database, sqlite_file
+from a2aproject.settings.database import database, earlier_secrets, opened, opened_seal_key, sqlite_file
 from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)  # noqa: F403
-from a2aproject.settings.edge import PUBLIC_URL, static_files
+from a2aproject.settings.edge import PUBLIC_URL, spectacular_settings, static_files
 from a2aproject.settings.environment import CENTURY_MS, env, pool_size, web_workers
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)  # noqa: F403
 from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)
 from a2aproject.settings.monitoring import LOG_FORMAT
 from a2aproject.settings.people import *  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403
 from a2aproject.settings.people import A2A_OIDC_ISSUER
-from a2aproject.settings.secret_key import earlier_secrets, opened, opened_seal_key
 
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
 
@@ -77,9 +75,9 @@ MIDDLEWARE = [
     "a2aproject.web.observation.ObservationMiddleware",  # first: it measures all that follows
     "a2aproject.web.proxies.ProxyMiddleware",  # second: all code after it sees the client's own address
     "a2aproject.web.bodies.UnreadBodyMiddleware",
-    "a2aproject.web.slashes.LeadingSlashesMiddleware",  # before the next, which looks for a token at the path's start
+    "a2aproject.web.middleware.LeadingSlashesMiddleware",  # before the next, which looks for a token at the start
     "mailbox.dialects.base.public_routes.RouteMiddleware",  # first to read the path: hides the token of a public route
-    "a2aproject.web.programs.ProgramsMiddleware",  # programs' requests skip all the following middlewares
+    "a2aproject.web.middleware.ProgramsMiddleware",  # programs' requests skip all the following middlewares
     "a2aproject.web.compression.CompressionMiddleware",  # outside all that writes a page
     "django_htmx.middleware.HtmxMiddleware",  # before every middleware that may answer with a page
     "django.middleware.security.SecurityMiddleware",
@@ -88,7 +86,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "a2aproject.web.people.PeopleMiddleware",
+    "a2aproject.web.middleware.PeopleMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",

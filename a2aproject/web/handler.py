@@ -1,7 +1,16 @@
-"""The web process's own handler of requests."""
+"""The web process's own handler of requests.
+
+Shares the interpreter among the threads of a web process.
+
+A thread that wants the interpreter wakes once in each switch interval and requests it. If hundreds of threads do so
+every half millisecond, the wake-ups alone use up the processors, and no thread gets on. That happens when the waits of
+a crowd begin or end together. So the interval grows with the requests under way.
+"""
 
 from __future__ import annotations
 
+import sys
+import threading
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any
@@ -16,7 +25,29 @@ from django.http.request import HttpHeaders
 from django.urls import ResolverMatch
 from django.utils.datastructures import CaseInsensitiveMapping
 
-from a2aproject.serving import interpreter
+# A thread that comes back from the database waits until another thread gives up the interpreter. Python's 5 ms are
+# longer than most transactions, and SQLite's write lock is held meanwhile.
+SHORTEST, LONGEST = 0.0005, 0.005  # seconds
+FEW = 4  # requests under way, for which the shortest interval is the best
+
+_answering: set[int] = set()  # the threads of the requests under way; no thread interrupts a change of a set
+
+
+def begin_request() -> None:
+    """Count the thread, which begins to answer a request."""
+    _answering.add(threading.get_ident())
+    _adapt()
+
+
+def end_request() -> None:
+    """Count the thread no more."""
+    _answering.discard(threading.get_ident())
+    _adapt()
+
+
+def _adapt() -> None:
+    sys.setswitchinterval(min(max(SHORTEST, SHORTEST * len(_answering) / FEW), LONGEST))
+
 
 MOST_KEPT = 2048  # paths
 MOST_NAMES = 256  # of headers; a signature may name any
@@ -82,11 +113,11 @@ class Handler(WSGIHandler):
         self._kept: dict[str, ResolverMatch] = {}
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
-        interpreter.begin()
+        begin_request()
         try:
             return super().__call__(environ, start_response)
         finally:
-            interpreter.end()
+            end_request()
 
     def resolve_request(self, request: HttpRequest) -> ResolverMatch:
         match = self._kept.get(request.path_info)

@@ -79,3 +79,6 @@ def _told(answered: Answered) -> dict[str, Any]:
         "status": answered.status,
         "duration_ms": round(answered.seconds * 1000, 3),
     }
+
+
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -18,7 +18,7 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from a2aproject.serving import shared_counts
-from a2aproject.web import counters
+from a2aproject.web import observation
 from a2aproject.web.errors import error
 from a2aproject.web.probes import read_only
 from a2aproject.web.proxies import address_in
@@ -65,7 +65,7 @@ class _Hub(Collector):
     """All metrics: of the web processes together, and of the database."""
 
     def collect(self) -> Iterator[Metric]:
-        yield from counters.collect()
+        yield from observation.collect()
         yield from _processes()
         yield GaugeMetricFamily("a2a_web_processes", "Web processes that run.", value=len(_living()))
         try:

@@ -1,4 +1,7 @@
-"""Every request: its id, its time, its route and its caller, for the metrics and the log."""
+"""Every request: its id, its time, its route and its caller, for the metrics and the log.
+
+It also counts the requests and waits of the web processes, which `a2aproject.web.metrics` shows.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,79 @@ from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
-from a2aproject.web import counters, log
-from a2aproject.web.log import NO_ROUTE, Answered
+from a2aproject.web import log
+from a2aproject.web.log import METHODS
+from mailbox.access import audit
 from mailbox.dialects.base import request_headers
-from mailbox.journal import changed_tasks
 
 if TYPE_CHECKING:
     from a2aproject.web.traces import Spans
+import os
+from collections.abc import Iterable
+from functools import lru_cache
+
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
+from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
+
+from a2aproject.serving import shared_counts
+from mailbox.database import waiting
+
+BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds; a receive may wait 50
+
+MOST_KEPT = 4096  # series at hand, because the library's look-up takes longer than the count
+
+registry = CollectorRegistry()  # of this process
+_requests = Counter("a2a_http_requests", "Answered requests.", ["route", "method", "status"], registry=registry)
+_seconds = Histogram(
+    "a2a_http_request_seconds",
+    "The time until a request was answered, with its wait for a task or a result.",
+    ["route", "method"],
+    buckets=BUCKETS,
+    registry=registry,
+)
+_waits = Gauge(
+    "a2a_waits", "Requests that wait for a task, a result or an event.", registry=registry, multiprocess_mode="livesum"
+)
+_seats = Gauge("a2a_wait_seats", "Requests that may wait at once.", registry=registry, multiprocess_mode="livesum")
+_refused = Counter("a2a_waits_refused", "Requests that found no seat to wait in.", registry=registry)
+
+
+def count_request(route: str, method: str, status: int, seconds: float) -> None:
+    """Count an answered request. ``route`` is the pattern of its path, so that the number of series has a bound."""
+    requests, durations = _series(route, method if method in METHODS else "other", status)
+    requests.inc()
+    durations.observe(seconds)
+
+
+@lru_cache(MOST_KEPT)
+def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
+    return _requests.labels(route, method, str(status)), _seconds.labels(route, method)
+
+
+def follow_waits() -> None:
+    """Count the waits of this process from now on."""
+    _seats.set(waiting.seats.all)
+    waiting.seats.told = _note_wait
+
+
+def _note_wait(taken: int, is_refused: bool) -> None:
+    _waits.set(taken)
+    if is_refused:
+        _refused.inc()
+
+
+def collect() -> Iterable[Metric]:
+    """Return the counts of all web processes, or of this process if it counts alone."""
+    folder = os.environ.get(shared_counts.VARIABLE)
+    if folder is None:
+        return registry.collect()
+    for process, is_alive in shared_counts.processes().items():
+        if not is_alive:
+            mark_process_dead(process, folder)  # type: ignore[no-untyped-call]
+    together = CollectorRegistry()
+    MultiProcessCollector(together, folder)  # type: ignore[no-untyped-call]
+    return together.collect()
+
 
 ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundreds
 
@@ -35,7 +104,7 @@ class ObservationMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if self._spans is None:
             return self._answer(request, None)
-        with changed_tasks.noted() as tasks:
+        with audit.noted_tasks() as tasks:
             return self._answer(request, tasks)
 
     def _answer(self, request: HttpRequest, tasks: Collection[UUID] | None) -> HttpResponseBase:
@@ -53,11 +122,11 @@ class ObservationMiddleware:
         response.headers.setdefault("X-Request-Id", request_id)
         route, method, status = _route(request), request.method or "", response.status_code
         seconds = time.perf_counter() - began
-        counters.count_request(route, method, status, seconds)
+        count_request(route, method, status, seconds)
         if tasks is None and not log.has_lines_of_requests():
             return response
         caller = _caller(request)
-        answered = Answered(
+        answered = log.Answered(
             request_id=request_id,
             route=route,
             method=method,
@@ -69,7 +138,7 @@ class ObservationMiddleware:
         self._tell(answered, request, tasks)
         return response
 
-    def _tell(self, answered: Answered, request: HttpRequest, tasks: Collection[UUID] | None) -> None:
+    def _tell(self, answered: log.Answered, request: HttpRequest, tasks: Collection[UUID] | None) -> None:
         if log.has_lines_of_requests():
             log.write(answered)
         if self._spans is not None:
@@ -88,7 +157,7 @@ def _spans() -> Spans | None:
 def _route(request: HttpRequest) -> str:
     match = request.resolver_match
     if match is None:
-        return NO_ROUTE
+        return log.NO_ROUTE
     route = f"/{match.route}"
     return ADMIN if route.startswith(ADMIN) else route
 

@@ -25,8 +25,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import Link, SpanContext, SpanKind, StatusCode
 from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
 
-from a2aproject.web.counters import METHODS
-from a2aproject.web.log import NO_ROUTE, Answered
+from a2aproject.web.log import METHODS, NO_ROUTE, Answered
 from mailbox.inspection import trees as trees_module
 
 MOST_TASKS = 100  # of one request; further tasks have no span

@@ -5,21 +5,23 @@ So a hub at the other end takes a repeated message once. Another agent may take 
 Source: A2A 1.0, SendMessage, GetTask, SubscribeToTask, CancelTask.
 
 A task as its agent shows it in the official protocol, and the news in it that the hub has not posted yet.
+
+The ends of remote tasks as results of the hub's tasks, with all that the agent's last message has.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import takewhile
 from uuid import UUID, uuid5
 
 from django.utils import timezone
 
-from agentcards.carriages import official_endings as endings
 from agentcards.carriages import official_talk, reporting
 from agentcards.carriages.carriage import Sight, Taken
-from agentcards.carriages.official_messages import depth_of
+from agentcards.carriages.official_talk import depth_of
 from agentcards.carriages.reporting import RemoteEnding
 from agentcards.errors import RemoteRefusalError
 from agentcards.models import RemoteCall, RemoteConversation
@@ -33,8 +35,60 @@ from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import WholeArtifact, whole
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, NoAnswerError, ValidationError
+from mailbox.words import content
 from mailbox.words.a2a.states import TaskState
-from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus
+from mailbox.words.conversation import ArtifactUpdate, Details, Update, UpdateStatus
+from mailbox.words.envelopes import ResultStatus
+
+NO_REASON = "The remote agent gave no reason."
+
+
+def ending_of_answer(message: ShownMessage, *, is_direct: bool) -> RemoteEnding:
+    """Return the ending by a message instead of a task. ``is_direct``: it answers the task's first message."""
+    if is_direct and message.blocks:
+        details = _worth_a_row(message)
+        return RemoteEnding(status=ResultStatus.OK, content=message.blocks, is_direct=True, details=details)
+    return _closed(ResultStatus.OK, message)
+
+
+def ending_of_task(shown: ShownTask) -> RemoteEnding:
+    """Return the ending by a task that has ended.
+
+    The last message of a completed task is its closing words. That of any other is the error message, by its text, and
+    the closing words have the rest.
+    """
+    state, closing = shown.state, shown.closing
+    if state == TaskState.COMPLETED:
+        return _closed(ResultStatus.PARTIAL if shown.is_partial else ResultStatus.OK, closing)
+    words = content.text_of(closing.blocks) if closing else ""
+    if state == TaskState.REJECTED:
+        ending = RemoteEnding(status=ResultStatus.REJECTED, error=words if words.strip() else NO_REASON)
+    elif state == TaskState.CANCELED:
+        ending = RemoteEnding.failed(f"the remote agent cancelled the task: {words}".removesuffix(": "))
+    else:
+        ending = RemoteEnding.failed(words or "Task failed")
+    if closing is None:
+        return ending
+    rest = _beside(words, closing.blocks)
+    return replace(ending, closing=rest, details=closing.details if rest else _worth_a_row(closing))
+
+
+def _closed(status: ResultStatus, message: ShownMessage | None) -> RemoteEnding:
+    if message is None or not message.blocks:
+        return RemoteEnding(status=status)
+    return RemoteEnding(status=status, closing=message.blocks, details=message.details)
+
+
+def _beside(words: str, blocks: Sequence[Block]) -> Sequence[Block]:
+    """Return the blocks that ``words`` do not tell: those after the plain texts, if the words are these texts."""
+    plain = list(takewhile(lambda block: block.keys() == {"type", "text"}, blocks))
+    return blocks[len(plain) :] if content.text_of(plain) == words else blocks
+
+
+def _worth_a_row(message: ShownMessage) -> Details | None:
+    """Return the details of the message; None if it has no more than an id, for which no row is stored."""
+    return message.details if message.details.extra != Details().extra else None
+
 
 _QUESTIONS = {
     TaskState.INPUT_REQUIRED: UpdateStatus.INPUT_REQUIRED,
@@ -52,7 +106,7 @@ class OfficialSight:
     @property
     def ending(self) -> RemoteEnding | None:
         """The result. The artifacts of the task are posted before it."""
-        return endings.of_task(self.shown) if self.shown.state.is_terminal else None
+        return ending_of_task(self.shown) if self.shown.state.is_terminal else None
 
     def report(self, call: RemoteCall) -> bool:
         """Post messages, artifacts and a question, each once for the whole task, also if several carriers see it."""
@@ -167,7 +221,7 @@ class OfficialCarriage:
         while conversation.told_turn < task.turn:
             seen = official_talk.send(agent, conversation)
         if isinstance(seen, ShownMessage):
-            return endings.of_answer(seen, is_direct=task.turn == 1)
+            return ending_of_answer(seen, is_direct=task.turn == 1)
         if seen is None:
             return Taken(remote_task_id=conversation.remote_task_id or "")
         return Taken(remote_task_id=seen.task_id, sight=OfficialSight(conversation, seen))

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from agentcards.models.card import AgentCard
-from agentcards.models.conversation import RemoteConversation
-from agentcards.models.profile import AgentProfile
-from agentcards.models.remote import RemoteCall, RemoteCard, RemoteOutage
-from agentcards.models.tool import Tool
+from agentcards.models.profile import AgentCard, AgentProfile, Tool
+from agentcards.models.remote import RemoteCall, RemoteCard, RemoteConversation, RemoteOutage
 
 __all__ = ["AgentCard", "AgentProfile", "RemoteCall", "RemoteCard", "RemoteConversation", "RemoteOutage", "Tool"]

@@ -6,12 +6,12 @@ from typing import ClassVar
 from django.core.exceptions import ValidationError
 from django.core.validators import MaxLengthValidator
 from django.db import models
-from django.db.models import Exists, OuterRef, Value
+from django.db.models import Exists, OuterRef, Q, Value
 
 from agentcards.fields import SealedKeyField, SealedUrlField
 from agentcards.models.remote import RemoteOutage
-from agentcards.models.tool import Tool
 from agentcards.models.validation import (
+    LONGEST_NAME,
     LONGEST_TEXT,
     LONGEST_URI,
     validate_base_url,
@@ -26,6 +26,35 @@ from mailbox.database import compiled
 from mailbox.database.compiled import AGENT
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
+
+
+class ToolQuerySet(models.QuerySet["Tool"]):
+    def default(self) -> ToolQuerySet:
+        return self.filter(is_default=True)
+
+    def in_order(self) -> ToolQuerySet:
+        """Sort by registration, the order of skills in a card."""
+        return self.order_by("pk")
+
+
+class Tool(models.Model):
+    """An MCP tool that agents may use. It is a skill in the cards of these agents. Source: corvid-agent."""
+
+    # The id of the skill, for example corvid_web_search.
+    name = models.CharField(max_length=LONGEST_NAME, unique=True, validators=[validate_storable])
+    # Blank: cards show "Tool: <name>".
+    description = models.TextField(blank=True, validators=[MaxLengthValidator(LONGEST_TEXT), validate_storable])
+    tags = models.JSONField(default=list, blank=True, validators=[validate_names])  # empty: ["general"]
+    is_default = models.BooleanField(default=False)  # for agents whose profile lists no permissions
+
+    objects: ClassVar[ToolQuerySet] = managed_by(ToolQuerySet)
+
+    def __str__(self) -> str:
+        return self.name
+
+    def clean(self) -> None:
+        self.tags = self.tags or []
+
 
 _NONE = Value([], models.JSONField())
 LONGEST_KEY = 4000
@@ -141,3 +170,38 @@ class AgentProfile(models.Model):
 @compiled.once
 def _of_agent() -> AgentProfileQuerySet:
     return AgentProfile.objects.filter(agent=AGENT).select_related("agent")
+
+
+class AgentCardQuerySet(models.QuerySet["AgentCard"]):
+    def in_order(self) -> AgentCardQuerySet:
+        """Sort by registration. A job that replaces its own card keeps its place."""
+        return self.order_by("pk")
+
+    def of_agent(self, agent: Agent) -> AgentCardQuerySet:
+        """Narrow to the cards of this agent's jobs."""
+        return self.filter(registered_by=agent)
+
+    def in_the_way_of(self, job_id: str, name: str) -> AgentCardQuerySet:
+        """Return the cards that a registration of ``name`` by ``job_id`` replaces, at most two."""
+        return self.filter(Q(job_id=job_id) | Q(name=name))
+
+
+class AgentCard(models.Model):
+    """A card that a running job registered. One per job, one per name. Source: Marianne, AgentCardRegistry."""
+
+    job_id = models.CharField(max_length=200, unique=True)
+    name = models.CharField(max_length=200, unique=True)  # belongs to the last job that registered it
+    description = models.TextField()
+    skills = models.JSONField(default=list)  # [{"id", "description"}], as registered
+    registered_at = models.DateTimeField()
+    # The agent that owns the job. Only it and operators may replace or remove the card. None: registered by a person
+    # or by code in this process.
+    registered_by = models.ForeignKey(Agent, models.CASCADE, null=True, blank=True, related_name="+")
+
+    objects: ClassVar[AgentCardQuerySet] = managed_by(AgentCardQuerySet)
+
+    def __str__(self) -> str:
+        return f"{self.name} of {self.job_id}"
+
+    def offers(self, skill_id: str) -> bool:
+        return any(skill["id"] == skill_id for skill in self.skills)

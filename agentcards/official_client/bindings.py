@@ -1,6 +1,10 @@
 """The bindings of the official protocol: requests as each of them carries them, and its answers as 1.0 JSON.
 
 Source: A2A 1.0, "JSON-RPC Protocol Binding", "HTTP+JSON/REST Protocol Binding"; A2A 0.3, JSON-RPC.
+
+0.3 of the official protocol as its clients write and read it: 1.0 requests become 0.3, 0.3 answers become 1.0.
+
+Source: A2A 0.3, "Protocol RPC Methods"; A2A 1.0, "Appendix A".
 """
 
 from __future__ import annotations
@@ -12,13 +16,42 @@ from typing import Protocol
 from urllib.parse import quote, urlencode
 
 from agentcards.errors import RemoteRefusalError
-from agentcards.official_client import older
 from agentcards.official_client.interfaces import Binding, Interface
 from agentcards.official_client.reading import Json, object_in, objects_in, read_json, read_object, text_in
 from mailbox.outbound.errors import ExternalServiceError
 from mailbox.outbound.event_streams import ServerEvent
 from mailbox.outbound.exchange import ServerResponse
 from mailbox.words import json_text
+from mailbox.words.a2a import v0_3
+
+METHODS: Mapping[str, str] = {
+    "SendMessage": "message/send",
+    "SendStreamingMessage": "message/stream",
+    "GetTask": "tasks/get",
+    "CancelTask": "tasks/cancel",
+    "SubscribeToTask": "tasks/resubscribe",
+}
+
+
+def older_request(operation: str, params: Json) -> tuple[str, Json]:
+    """Return the 0.3 method and params of a 1.0 operation."""
+    sent = dict(params)
+    if "message" in sent:
+        sent["message"] = v0_3.message_out(sent["message"])
+    if "configuration" in sent:
+        configuration = dict(sent["configuration"])
+        configuration["blocking"] = not configuration.pop("returnImmediately", False)
+        sent["configuration"] = configuration
+    return METHODS[operation], sent
+
+
+def event_of_result(found: Json) -> Json:
+    """Return the StreamResponse of a 0.3 event, or of the answer to a message. Raises `ExternalServiceError`."""
+    try:
+        return v0_3.event_in(found)
+    except ValueError as error:
+        raise ExternalServiceError(f"the agent's answer {error}") from error
+
 
 REQUEST_ID = 1  # of a JSON-RPC request; each connection carries one
 TASK_NOT_FOUND, UNSUPPORTED_OPERATION = "TASK_NOT_FOUND", "UNSUPPORTED_OPERATION"
@@ -83,16 +116,16 @@ class OlderJsonRpc:
     """JSON-RPC of 0.3."""
 
     def request(self, interface: Interface, operation: RemoteOperation, params: Json) -> WireRequest:
-        method, sent = older.request(str(operation), params)
+        method, sent = older_request(str(operation), params)
         return _rpc_request(interface.url, method, sent, {"Content-Type": "application/json"})
 
     def result(self, operation: RemoteOperation, answer: ServerResponse) -> Json:
         """Return the result. 0.3 names no member of a send's answer, and 1.0 none of the other answers."""
-        response = older.event(_rpc_result(_rpc_body(answer), answer.status))
+        response = event_of_result(_rpc_result(_rpc_body(answer), answer.status))
         return response if operation in SENDS else object_in(response, "task")
 
     def event(self, event: ServerEvent) -> Json:
-        return older.event(_rpc_result(read_object(event.data, "an event of the agent"), 200))
+        return event_of_result(_rpc_result(read_object(event.data, "an event of the agent"), 200))
 
 
 class Rest:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from agentcards import remote_cards
+from agentcards import client
 from agentcards.official_client import interfaces
 from agentcards.official_client.bindings import RemoteOperation, WireRequest, wire_of
 from agentcards.official_client.interfaces import DEFAULT_KEY_HEADER, Interface, OfferedAgent
@@ -114,7 +114,7 @@ def discover(address: AgentAddress) -> OfferedAgent:
     Raises as `remote_cards.fetch`, and `ValidationError` if the hub speaks none of its interfaces.
     """
     headers = {"User-Agent": USER_AGENT, "A2A-Version": "1.0", **address.credentials(DEFAULT_KEY_HEADER)}
-    card = storable_object(remote_cards.fetch(address.card_url, headers), "the agent's card")
+    card = storable_object(client.fetch_card(address.card_url, headers), "the agent's card")
     return interfaces.offered(card, address.card_url, has_credentials=address.has_credentials)
 
 

@@ -18,9 +18,9 @@ from mailbox.access.credentials import keys
 from mailbox.access.people import second_factor, staff
 from mailbox.access.requests import Request
 from mailbox.journal import entries
-from mailbox.journal.entries.people import PersonData
+from mailbox.journal.entries.access import PersonData
 from mailbox.models import ApiKey, CapabilityGrant
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class Revocable(ReadByRole, RevocableBase):
             try:
                 self.revoke_one(caller, row)
             except MailboxError as refusal:
-                messages.error(request, f"{row}: {advice.to_person(refusal)}")
+                messages.error(request, f"{row}: {errors.text_for_person(refusal)}")
             else:
                 done += 1
         messages.success(request, f"{done} revoked. Access ends with the next request.")

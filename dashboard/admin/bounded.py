@@ -18,7 +18,7 @@ from django.utils.safestring import SafeString
 from dashboard.admin import columns
 from dashboard.admin.agents import ReadByRole
 from dashboard.figures import thresholds
-from mailbox.inspection.search.values import Moment, Reading
+from mailbox.inspection.search.terms import Moment, Reading
 from mailbox.models.rollup import during
 from mailbox.words.errors import InvalidRequestError
 

@@ -19,7 +19,7 @@ from dashboard.base import export
 from dashboard.views.audit import AuditList
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.keys import SPOKEN_KEYS
-from mailbox.inspection.search.values import Moment, Reading
+from mailbox.inspection.search.terms import Moment, Reading
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.words.envelopes import TaskSource
 from mailbox.words.errors import InvalidRequestError

@@ -15,7 +15,7 @@ from dashboard.base.htmx import HtmxRequest
 from dashboard.base.page import DashboardView
 from dashboard.forms import reasons
 from dashboard.forms.repair import REASON_MAX_LENGTH, ReasonForm
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 
 Subject = TypeVar("Subject")
 
@@ -100,7 +100,7 @@ class Act(DashboardView, Generic[Subject]):
             return self.show(self.subject(**where), form, status=422)
         self.caller = self.named(form.cleaned_data["form_token"])
         reasons.remember(request, form.cleaned_data["reason"])
-        with rate_windows.once(self.caller.request_id) as is_first:
+        with rates.once(self.caller.request_id) as is_first:
             if is_first:
                 return self.act(self.subject(**where), form.cleaned_data)
         return self.repeat(form.cleaned_data, **where)

@@ -13,7 +13,7 @@ from django.urls import reverse
 
 from dashboard.base.preferences import Preferences
 from dashboard.figures.standing import NavCounts
-from mailbox.access.people import own_password
+from mailbox.access.people import passwords
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,7 +84,7 @@ def page(
     frame = {**look(request), "caller": caller, "now": now, "table": request.GET.get("table")}
     if "#" not in template:
         attention: NavCounts = context.get("attention") or NavCounts.read(now)
-        frame["has_first_password"] = isinstance(request.user, User) and own_password.is_first(request.user)
+        frame["has_first_password"] = isinstance(request.user, User) and passwords.is_first(request.user)
         frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
     return render(request, template, {**frame, **context}, status=status)
 

@@ -34,7 +34,7 @@ from mailbox.access.credentials.authentication import role_of
 from mailbox.access.requests import Request
 from mailbox.inspection import lookup
 from mailbox.models import AuditEvent
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.errors import (
     CapabilityMissingError,
     CapabilityScopeMismatchError,
@@ -123,7 +123,7 @@ class DashboardView(View):
                     return self._compacted(last)
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
                 heading = NOT_FOUND.get(type(refusal)) or HEADING.get(HTTPStatus(status), "Nothing was changed")
-                return self.problem(status, heading, advice.to_person(refusal))
+                return self.problem(status, heading, errors.text_for_person(refusal))
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         """Explain the address of a button to a person who opens it. Django's own response has no body."""

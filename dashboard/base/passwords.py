@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 
-from mailbox.access.people import password_checks, sign_ins
+from mailbox.access.people import passwords, sign_ins
 from mailbox.access.people.sign_ins import Cause
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ def person_with(request: HttpRequest, username: str, password: str) -> User | No
     After too many failures django-axes marks the request, and its middleware answers with `session.locked_out`.
     """
     address = address_of(request)
-    with password_checks.admitted(username, address, request.POST.get(TICKET, "")):
+    with passwords.admitted(username, address, request.POST.get(TICKET, "")):
         user = authenticate(request, username=username, password=password)
     if isinstance(user, User):
         return user
-    password_checks.failed(username, address)
+    passwords.failed(username, address)
     is_locked = getattr(request, "axes_locked_out", False)
     sign_ins.refused(username, Cause.LOCKED if is_locked else Cause.PASSWORD, address)
     return None

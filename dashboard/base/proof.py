@@ -12,7 +12,7 @@ from django.utils.cache import add_never_cache_headers
 
 from dashboard.base import codes, frame, lost_form, passwords, sessions
 from mailbox.access.people import second_factor
-from mailbox.access.people.password_checks import NotYetError
+from mailbox.access.people.passwords import NotYetError
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl, urlencode
 from django.urls import reverse
 
 from dashboard.base.page import DashboardView
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.people import saved_views
 from mailbox.models import SavedView
 
@@ -74,5 +74,5 @@ class SavablePage(DashboardView):
             "saved_page": self.name,
             "to_save": query,
             "longest_name": SavedView.LONGEST_NAME,
-            "may_share": self.holds(actions.SHARE_VIEWS),
+            "may_share": self.holds(requests.SHARE_VIEWS),
         }

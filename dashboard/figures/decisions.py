@@ -16,7 +16,8 @@ from django.utils import timezone
 from dashboard.figures import thresholds
 from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import grouped
-from mailbox.inspection.statistics import backlogs, troubles
+from mailbox.inspection.statistics import backlogs
+from mailbox.inspection.statistics import standing as standing_module
 from mailbox.inspection.statistics.series import Figures
 from mailbox.models import Agent
 from mailbox.models.rollup import floor
@@ -160,7 +161,7 @@ def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -
 def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
     if not any(point.error for point in figures.hub):
         return
-    found = troubles.error_shares(now)
+    found = standing_module.error_shares(now)
     for share in found[:most]:
         url = f"{reverse('ops:failures')}?range=1h"
         span = f"in the last {_span(floor(now) - share.since)}"

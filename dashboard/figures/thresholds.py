@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from django.db.models import Model, QuerySet
 
 from mailbox.inspection.search import full_text
-from mailbox.inspection.statistics import troubles
+from mailbox.inspection.statistics import standing
 from mailbox.inspection.statistics.backlogs import QUIET_AFTER, Limits
 from mailbox.repairs.auto_retry import AutoRetry
 
@@ -47,7 +47,7 @@ def stale_after() -> timedelta:
 
 def limits(now: datetime) -> Limits:
     """Return the moments since which an agent is quiet, a queued task late and a lease stale."""
-    return Limits(now - QUIET_AFTER, troubles.late_before(now), now - stale_after())
+    return Limits(now - QUIET_AFTER, standing.late_before(now), now - stale_after())
 
 
 def grouped(number: int) -> str:

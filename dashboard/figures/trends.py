@@ -14,7 +14,7 @@ from dashboard.figures import charts, plots
 from dashboard.figures.charts import HOUR, RANGES, SPARK, Bucket, Range
 from dashboard.figures.plots import Axis
 from dashboard.forms import choices
-from mailbox.inspection.statistics import troubles
+from mailbox.inspection.statistics import standing as standing_module
 from mailbox.inspection.statistics.series import Figures, Sum
 from mailbox.models import Agent
 
@@ -119,7 +119,7 @@ class AgentRow:
     @property
     def is_failing(self) -> bool:
         """Whether at least half of its results of the last hour are errors, and these are not too few to tell."""
-        return self.hour.error >= troubles.ALL_ERRORS and 2 * self.hour.error >= self.hour.results
+        return self.hour.error >= standing_module.ALL_ERRORS and 2 * self.hour.error >= self.hour.results
 
     @property
     def error_share(self) -> float | None:

@@ -26,7 +26,7 @@ from dashboard.figures.charts import Range
 from dashboard.wording.payload import Part
 from mailbox.database import descent
 from mailbox.inspection.search import queries
-from mailbox.inspection.statistics import troubles
+from mailbox.inspection.statistics import standing
 from mailbox.inspection.statistics.backlogs import COUNTED_TO
 from mailbox.inspection.statistics.history import Slot
 from mailbox.words import redaction, times
@@ -140,7 +140,7 @@ def words_of(state: str) -> str:
 @register.filter
 def is_late(since: datetime | None, now: datetime) -> bool:
     """Whether a task that is queued since then waits for too long."""
-    return since is not None and since <= troubles.late_before(now)
+    return since is not None and since <= standing.late_before(now)
 
 
 @register.filter

@@ -6,10 +6,10 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView
 from dashboard.forms import choices
-from mailbox.access import actions, permissions
+from mailbox.access import credential_lists, requests
 from mailbox.access.callers import Role
 from mailbox.access.capabilities import ROLE_ACTIONS
-from mailbox.access.permissions import Validity
+from mailbox.access.credential_lists import Validity
 from mailbox.database.paging import Page
 from mailbox.models import ApiKey, CapabilityGrant
 from mailbox.words.errors import InvalidRequestError
@@ -38,23 +38,23 @@ class AccessPage(DashboardView):
             "named": named,
             "state": validity,
             "states": list(Validity),
-            "may_manage": self.holds(actions.GRANT),
-            "needs": actions.GRANT,
+            "may_manage": self.holds(requests.GRANT),
+            "needs": requests.GRANT,
             "is_filtered": bool(named) or validity is not Validity.LIVE,
         }
         match tab:
             case "people":
                 context["roles"] = _roles()
             case "agents":
-                page: Page[Any] = permissions.matrix(named, self.now, limit=ROWS, cursor=asked.get("cursor"))
-                rows = permissions.capabilities_of(page.items, self.now)
-                context |= {"page": page, "verbs": permissions.VERBS, "rows": [_cells(row) for row in rows]}
+                page: Page[Any] = credential_lists.matrix(named, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                rows = credential_lists.capabilities_of(page.items, self.now)
+                context |= {"page": page, "verbs": credential_lists.VERBS, "rows": [_cells(row) for row in rows]}
             case "grants":
-                page = permissions.grants(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                page = credential_lists.grant_matrix(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
                 context |= {"page": page, "grants": [(grant, self._state(grant)) for grant in page.items]}
                 context["kinds"] = f"{Kind.CAPABILITY_GRANTED},{Kind.CAPABILITY_REVOKED}"
             case "keys" if context["may_manage"]:
-                page = permissions.keys(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                page = credential_lists.key_matrix(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
                 context |= {"page": page, "keys": [(key, self._state(key)) for key in page.items]}
         return self.page("ops/access.html", context)
 
@@ -68,10 +68,10 @@ class AccessPage(DashboardView):
         return "live"
 
 
-def _cells(row: permissions.Capabilities) -> tuple[Any, list[Any]]:
+def _cells(row: credential_lists.Capabilities) -> tuple[Any, list[Any]]:
     """Return the agent with one cell for each verb: the first targets, and the number of further targets."""
     cells = []
-    for verb in permissions.VERBS:
+    for verb in credential_lists.VERBS:
         targets = sorted({grant.action.removeprefix(verb).removeprefix(".") for grant in row.grants[verb]})
         scoped = any(grant.pins for grant in row.grants[verb])
         more = max(0, len(targets) - TARGETS_SHOWN)

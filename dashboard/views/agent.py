@@ -21,12 +21,12 @@ from dashboard.figures.trends import rows_of
 from dashboard.forms import reasons
 from dashboard.forms.repair import ReasonForm
 from dashboard.forms.send import SendForm
-from mailbox.access import actions
-from mailbox.access.agents import directory, openness, registration
+from mailbox.access import requests
+from mailbox.access.agents import directory, grants, registration
 from mailbox.access.limits import quota_usage
 from mailbox.access.own_agents import OWN_AGENTS
 from mailbox.inspection import leases
-from mailbox.inspection.statistics import backlogs, dealings, failures, series
+from mailbox.inspection.statistics import agents, backlogs, failures, series
 from mailbox.models import Agent, ApiKey
 
 HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, TASKS_SHOWN, COUNTERPARTS_SHOWN = 10, 20, 50, 5, 8
@@ -35,7 +35,7 @@ HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, TASKS_SHOWN, COUNTERPARTS_SHOWN = 10, 20, 5
 class AgentDetailPage(Act[Agent]):
     """An agent with its figures, its card and the form that pauses or resumes it."""
 
-    needs = actions.PAUSE
+    needs = requests.PAUSE
     home = "ops:agents"
 
     def subject(self, **where: Any) -> Agent:
@@ -81,10 +81,10 @@ class AgentDetailPage(Act[Agent]):
             "row": row,
             "held": leases.oldest_held_by(agent, most=HELD_SHOWN),
             "errors": failures.newest_of(agent, most=TASKS_SHOWN),
-            "waiting": dealings.next_queued(agent, most=TASKS_SHOWN),
+            "waiting": agents.next_queued(agent, most=TASKS_SHOWN),
             "stale_before": self.now - thresholds.stale_after(),
-            "may_requeue": self.holds(actions.REQUEUE),
-            "may_force_error": self.holds(actions.FORCE_ERROR),
+            "may_requeue": self.holds(requests.REQUEUE),
+            "may_force_error": self.holds(requests.FORCE_ERROR),
             "is_late": figures.is_late(self.now),
             "figures": figures,
             "among": f"q=to:{agent.display}&",
@@ -93,7 +93,7 @@ class AgentDetailPage(Act[Agent]):
         if row.remote:
             shown |= {
                 "card_fetched_at": row.remote.card_fetched_at(),
-                "submitted_at": row.remote.submitted_at or dealings.last_leased_at(agent),
+                "submitted_at": row.remote.submitted_at or agents.last_leased_at(agent),
             }
         if not self.is_fragment:
             shown |= _card(agent) | self._besides(agent, form) | {"has_changed": status == HTTPStatus.CONFLICT}
@@ -109,20 +109,20 @@ class AgentDetailPage(Act[Agent]):
         return {
             "keys": _with_states(directory.live_keys(agent, self.now), self.now),
             "signing_key": directory.live_signing_key(agent),
-            "quotas": quota_usage.of_agent(agent, cards=registry.count_of(agent)),
-            "counterparts": dealings.counterparts(agent, most=COUNTERPARTS_SHOWN),
-            "counted_among": dealings.AMONG,
+            "quotas": quota_usage.usage_of(agent, cards=registry.count_of(agent)),
+            "counterparts": agents.counterparts(agent, most=COUNTERPARTS_SHOWN),
+            "counted_among": agents.AMONG,
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),
-            "may_pause": self.holds(actions.PAUSE),
+            "may_pause": self.holds(requests.PAUSE),
             "needs": self.needs,
-            "opening_needs": actions.GRANT,
-            "may_open": self.holds(actions.GRANT),
+            "opening_needs": requests.GRANT,
+            "may_open": self.holds(requests.GRANT),
             "is_own": agent.display in OWN_AGENTS,
             "trial": SendForm.trial(agent.display),
-            "may_send": self.holds(actions.SEND),
-            "sending_needs": actions.SEND,
+            "may_send": self.holds(requests.SEND),
+            "sending_needs": requests.SEND,
             "reasons": reasons.offered(self.request),
         }
 
@@ -139,7 +139,7 @@ def _with_states(keys: Sequence[ApiKey], now: datetime) -> list[tuple[ApiKey, st
 
 def _official(profile: AgentProfile) -> dict[str, Any]:
     """Return the context of the card of the official protocol, as a client of version 1.0 reads it."""
-    is_open = openness.is_open(profile.agent)
+    is_open = grants.is_open(profile.agent)
     card = official_card.for_clients(profile, is_open=is_open, version="1.0")
     return {
         "is_open": is_open,

@@ -14,7 +14,7 @@ from mailbox.access.limits import quota_usage
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.inspection.search import queries
-from mailbox.inspection.statistics import agent_order, backlogs, series
+from mailbox.inspection.statistics import agents, backlogs, series
 from mailbox.models.agent import AgentQuerySet
 
 SORTS = ("name", "trouble", "queued", "leased", "errors", "called")
@@ -77,12 +77,12 @@ class AgentList(ListPage):
         return paging.page(found_rows, ROWS, name, weigh=no_bytes)
 
     def _sorted(self, found: AgentQuerySet) -> Sequence[int] | None:
-        trouble = agent_order.Trouble(
+        trouble = agents.Trouble(
             now=self.now,
             limits=thresholds.limits(self.now),
             unreachable=remote_states.unreachable(),
         )
-        return agent_order.sorted_keys(found, self.sort, trouble)
+        return agents.sorted_keys(found, self.sort, trouble)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         figures = series.read(
@@ -98,7 +98,7 @@ class AgentList(ListPage):
             "is_late": figures.is_late(self.now),
             "keys": queries.AGENT_KEYS,
             "sort": "name" if self.is_too_long else self.sort,
-            "sorted_to": agent_order.SORTED_TO if self.is_too_long else 0,
+            "sorted_to": agents.SORTED_TO if self.is_too_long else 0,
         }
 
     def total(self, found: AgentQuerySet, page: Page[Any]) -> Count:

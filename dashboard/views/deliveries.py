@@ -14,7 +14,7 @@ from dashboard.figures import thresholds
 from dashboard.forms import choices
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
@@ -57,7 +57,7 @@ class DeliveryList(ListPage):
         return {
             "tabs": TABS,
             "keys": queries.DELIVERY_KEYS,
-            "may_resend": self.holds(actions.RESEND),
+            "may_resend": self.holds(requests.RESEND),
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
             "cap": callbacks.CAP,
@@ -71,7 +71,7 @@ class DeliveryList(ListPage):
 class Resend(Act[PushDelivery]):
     """A callback or an event with all its attempts, and the form that sends it now unless it has arrived."""
 
-    needs = actions.RESEND
+    needs = requests.RESEND
     home = "ops:deliveries"
     wording = Wording(
         heading="Callback", verb="Send again", busy="Sending…", keep="Cancel", about="ops/delivery_facts.html"
@@ -114,7 +114,7 @@ class ResendMany(Act[Sequence[PushDelivery]]):
     The form carries the ids that it showed, so it acts on no other callback.
     """
 
-    needs = actions.RESEND
+    needs = requests.RESEND
     home = "ops:deliveries"
     wording = Wording(
         heading="Send failed callbacks again",

@@ -19,7 +19,7 @@ from dashboard.forms import choices
 from dashboard.forms.repair import PlanOfCopiesForm
 from dashboard.views.plan import to_plan
 from dashboard.views.repairs import new_token
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.agents import directory
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
@@ -27,7 +27,7 @@ from mailbox.inspection.statistics import failures
 from mailbox.inspection.statistics.failures import FailureGroup
 from mailbox.models import Agent
 from mailbox.models.failure import MINUTE, minute_of, moment_of
-from mailbox.repairs import copy_plans
+from mailbox.repairs import plans
 from mailbox.words.errors import InvalidRequestError
 
 RANGES = (
@@ -129,7 +129,7 @@ class FailureList(SavablePage):
 class FailurePage(DashboardView):
     """One group of failures with its newest tasks. A POST plans to send its tasks again."""
 
-    needs = actions.SEND
+    needs = requests.SEND
 
     def get(self, request: HttpRequest, fingerprint: str) -> HttpResponse:
         scale = range_named(request.GET.get("range"))
@@ -164,7 +164,7 @@ class FailurePage(DashboardView):
         found = queries.tasks(query, Moment(now=self.now, stale_after=scale.span))
         token = uuid5(form.cleaned_data["form_token"], f"{fingerprint} {scale.name}")
         try:
-            plan = copy_plans.make(self.caller, found, token=token, query=query)
+            plan = plans.make_copy_plan(self.caller, found, token=token, query=query)
         except InvalidRequestError:
             why = f"No failed task of this group ended in the last {scale.words}. New failures are grouped in a minute."
             return self._nothing_planned(why)

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse
 from dashboard.base.page import DashboardView
 from dashboard.figures.charts import Range
 from dashboard.forms import choices
-from mailbox.inspection.statistics import pairs
-from mailbox.inspection.statistics.pairs import Pair
+from mailbox.inspection.statistics import agents as agents_module
+from mailbox.inspection.statistics.agents import Pair
 from mailbox.models import Agent
 
 AGENTS = 40  # nodes; the other agents are one node
@@ -231,9 +231,9 @@ class Map(DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         scale = RANGES[choices.one_of("range", request.GET.get("range"), RANGES, "1h")]
         span = scale.step // timedelta(minutes=1)
-        start = pairs.floor(self.now, span) - scale.step * (scale.bars - 1)
-        found = pairs.read(start, span=span)
-        drawn = draw(found.pairs, pairs.with_backlog(busiest(found.pairs)))
+        start = agents_module.floor(self.now, span) - scale.step * (scale.bars - 1)
+        found = agents_module.read_pairs(start, span=span)
+        drawn = draw(found.pairs, agents_module.with_backlog(busiest(found.pairs)))
         context = {
             "map": drawn,
             "is_cut": found.is_cut,

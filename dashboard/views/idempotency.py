@@ -10,7 +10,7 @@ from dashboard.base.list_page import ListPage
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
@@ -18,7 +18,7 @@ from mailbox.inspection.statistics import standing
 from mailbox.life import replay
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownReplayEntryError
 
 
@@ -74,7 +74,7 @@ class ReplayList(ListPage):
             "hits": self.saved.hits,
             "waiting": self.saved.waiting,
             "keys": queries.REPLAY_KEYS,
-            "may_drop": self.holds(actions.DROP_REPLAY),
+            "may_drop": self.holds(requests.DROP_REPLAY),
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -91,7 +91,7 @@ def _answered_by(entry: Any) -> str:
 class Drop(Act[ReplayEntry]):
     """A cached result, and the form that drops it. The next duplicate then runs again."""
 
-    needs = actions.DROP_REPLAY
+    needs = requests.DROP_REPLAY
     home = "ops:idempotency"
     wording = Wording(
         heading="Drop cached result",

@@ -13,7 +13,7 @@ from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.forms import choices
 from dashboard.wording import task_story
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import leases, lookup
 from mailbox.inspection.search import queries
@@ -72,9 +72,9 @@ class LeaseList(ListPage):
             "newest_first": self.newest_first,
             "cap": plans.CAP,
             "form_token": uuid.uuid4(),
-            "may_select": self.holds(actions.REQUEUE),
-            "may_requeue": self.holds(actions.REQUEUE),
-            "may_force_error": self.holds(actions.FORCE_ERROR),
+            "may_select": self.holds(requests.REQUEUE),
+            "may_requeue": self.holds(requests.REQUEUE),
+            "may_force_error": self.holds(requests.FORCE_ERROR),
         }
 
     def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:
@@ -97,7 +97,7 @@ class LeaseDetailPage(DashboardView):
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
             "attempts": task_story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
-            "may_requeue": self.holds(actions.REQUEUE),
-            "may_force_error": self.holds(actions.FORCE_ERROR),
+            "may_requeue": self.holds(requests.REQUEUE),
+            "may_force_error": self.holds(requests.FORCE_ERROR),
         }
         return self.page("ops/lease.html", context)

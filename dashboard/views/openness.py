@@ -12,8 +12,8 @@ from dashboard.base import proof
 from dashboard.base.act import Act, Wording
 from dashboard.base.htmx import HtmxRequest
 from dashboard.forms.repair import ReasonForm
-from mailbox.access import actions
-from mailbox.access.agents import directory, openness
+from mailbox.access import requests
+from mailbox.access.agents import directory, grants
 from mailbox.access.own_agents import ANONYMOUS
 from mailbox.models import Agent
 
@@ -21,7 +21,7 @@ from mailbox.models import Agent
 class OpennessAct(Act[Agent]):
     """One of the two acts. ``opens`` says which."""
 
-    needs = actions.GRANT
+    needs = requests.GRANT
     home = "ops:agents"
     opens: ClassVar[bool]
 
@@ -29,7 +29,7 @@ class OpennessAct(Act[Agent]):
         return directory.typed(self.caller, where["name"])
 
     def closed(self, subject: Agent) -> str:
-        if openness.is_open(subject) != self.opens:
+        if grants.is_open(subject) != self.opens:
             return ""
         return f"{subject} is {'open to anyone' if self.opens else 'not open'} already."
 
@@ -62,7 +62,7 @@ class OpenToAnyone(OpennessAct):
     )
 
     def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
-        openness.open_to_anyone(self.caller, subject, reason=chosen["reason"])
+        grants.open_to_anyone(self.caller, subject, reason=chosen["reason"])
         official_agents.forget()
         return f"{subject} is open to anyone. Callers need no key."
 
@@ -78,6 +78,6 @@ class CloseToAnyone(OpennessAct):
     )
 
     def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
-        openness.close_to_anyone(self.caller, subject, reason=chosen["reason"])
+        grants.close_to_anyone(self.caller, subject, reason=chosen["reason"])
         official_agents.forget()
         return f"{subject} requires an API key from every caller."

@@ -16,8 +16,9 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 
 from dashboard.base import passwords, sessions
 from dashboard.base.page import DashboardView
-from mailbox.access.people import own_password, sign_ins
-from mailbox.access.people.password_checks import NotYetError
+from mailbox.access.people import passwords as passwords_module
+from mailbox.access.people import sign_ins
+from mailbox.access.people.passwords import NotYetError
 
 if TYPE_CHECKING:
     SetPasswordBase = SetPasswordForm[User]
@@ -81,10 +82,10 @@ class Password(DashboardView):
 
     def _apply(self, form: ChangeForm | OtherSessionsForm, *, is_change: bool) -> None:
         if is_change:
-            stored = own_password.change(self.caller, self.person, form.cleaned_data["new_password1"])
+            stored = passwords_module.change(self.caller, self.person, form.cleaned_data["new_password1"])
             messages.success(self.request, "Password changed. Your other sessions have ended.")
         else:
-            stored = own_password.end_other_sessions(self.caller, self.person, form.cleaned_data["old_password"])
+            stored = passwords_module.end_other_sessions(self.caller, self.person, form.cleaned_data["old_password"])
             messages.success(self.request, "Your other sessions have ended.")
         update_session_auth_hash(self.request, stored)
 

@@ -17,7 +17,7 @@ from dashboard.forms import choices, reasons
 from dashboard.forms.repair import ApplyForm
 from dashboard.views.repairs import new_token
 from dashboard.wording import commands
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.database import paging
 from mailbox.inspection import lookup
 from mailbox.models import RepairPlan, RepairPlanRow
@@ -58,7 +58,7 @@ COLUMNS = {
 class PlanPage(DashboardView):
     """A plan at a permanent address: first its preview, then its progress, then its receipt."""
 
-    needs = actions.REQUEUE
+    needs = requests.REQUEUE
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
         plan = plan_of(number)
@@ -147,7 +147,7 @@ class PlanTwin(DashboardView):
 class Discard(DashboardView):
     """Close a plan that was not applied."""
 
-    needs = actions.REQUEUE
+    needs = requests.REQUEUE
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, number: str) -> HttpResponse:
@@ -160,7 +160,7 @@ class Discard(DashboardView):
 class Continue(DashboardView):
     """Continue a plan at once. The scheduler would continue it within a minute."""
 
-    needs = actions.REQUEUE
+    needs = requests.REQUEUE
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, number: str) -> HttpResponse:

@@ -20,7 +20,7 @@ from dashboard.forms import repair as forms
 from dashboard.forms.repair import ForceErrorForm, ReasonForm, RequeueForm
 from dashboard.wording import commands
 from dashboard.wording.journal import JournalLine, in_words
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.requests import Request
 from mailbox.inspection import journal, leases, lookup, tasks
 from mailbox.models import AuditEvent, Lease, Result, Task
@@ -163,7 +163,7 @@ class Repair(Act[Lease]):
 
 
 class Requeue(Repair):
-    needs = actions.REQUEUE
+    needs = requests.REQUEUE
     route = "requeue"
     wording = Wording(heading="Requeue 1 lease", verb="Requeue lease", busy="Requeueing…", keep="Cancel")
 
@@ -184,7 +184,7 @@ class Requeue(Repair):
 
 
 class ForceError(Repair):
-    needs = actions.FORCE_ERROR
+    needs = requests.FORCE_ERROR
     route = "force-error"
     wording = Wording(heading="Force error on 1 lease", verb="Force error", busy="Forcing…", keep="Cancel")
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 from dashboard.base.list_page import ListPage
 from dashboard.forms.repair import PlanForm
 from dashboard.wording import journal
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import leases, lookup
 from mailbox.inspection.search import queries
@@ -53,7 +53,7 @@ class RepairList(ListPage):
 class Repairs(RepairList):
     """The list. A POST makes a plan for many leases."""
 
-    needs = actions.REQUEUE
+    needs = requests.REQUEUE
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = PlanForm(request.POST)

@@ -23,7 +23,7 @@ from dashboard.views.scheduler import Scheduler
 from dashboard.views.tasks import TaskList
 from dashboard.views.time_charts import Charts
 from dashboard.views.tree_list import TreeList
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.people import saved_views
 from mailbox.models import SavedView
 from mailbox.words.errors import InvalidRequestError
@@ -78,8 +78,8 @@ class SavedViews(DashboardView):
             "others": [link for link in links if not link.is_own],
             "problem": problem,
             "longest_name": SavedView.LONGEST_NAME,
-            "may_share": self.holds(actions.SHARE_VIEWS),
-            "needs": actions.SHARE_VIEWS,
+            "may_share": self.holds(requests.SHARE_VIEWS),
+            "needs": requests.SHARE_VIEWS,
             "most": saved_views.MOST,
             **(form or {}),
         }

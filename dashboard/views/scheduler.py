@@ -22,7 +22,7 @@ from dashboard.forms import choices
 from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.own_agents import SCHEDULER
 from mailbox.database import paging
 from mailbox.inspection import journal, lookup
@@ -33,7 +33,7 @@ from mailbox.models import AuditEvent, Lease
 from mailbox.repairs import auto_retry, retry
 from mailbox.repairs.auto_retry import AutoRetry, Bound
 from mailbox.repairs.retry import RetryReport, SkipReason
-from mailbox.words import advice, times
+from mailbox.words import errors, times
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 
@@ -121,8 +121,8 @@ class Scheduler(SavablePage):
             "is_running": cluster.is_running(self.now),
             "agent": SCHEDULER,
             "is_granted": auto_retry.is_granted(),
-            "needs": actions.REQUEUE,
-            "may_run": self.holds(actions.REQUEUE),
+            "needs": requests.REQUEUE,
+            "may_run": self.holds(requests.REQUEUE),
             **self.saved_views(problem=problem),
         }
         seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
@@ -173,7 +173,7 @@ class DryRun(DashboardView):
 class RunOnce(Act[AutoRetry]):
     """A pass now, by this person and within the bounds in force, even if the scheduler is off."""
 
-    needs = actions.REQUEUE
+    needs = requests.REQUEUE
     home = "ops:scheduler"
     wording = Wording(
         heading="Run automatic retry once",
@@ -194,7 +194,7 @@ class RunOnce(Act[AutoRetry]):
         return {**shown, "considered": len(found), "would": would}
 
     def apply(self, subject: AutoRetry, chosen: dict[str, Any]) -> str:
-        self.scan = auto_retry.run_once(self.caller, reason=chosen["reason"], worded=advice.to_person)
+        self.scan = auto_retry.run_once(self.caller, reason=chosen["reason"], worded=errors.text_for_person)
         done = self.scan.fields
         if done["error"]:
             return f"Run failed: {done['error']}"

@@ -10,7 +10,7 @@ from django.utils.html import format_html
 
 from dashboard.base.page import DashboardView
 from dashboard.forms.send import CannotCopyError, SendForm, copied
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.agents import directory
 from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import tasks
@@ -25,7 +25,7 @@ AGENTS_OFFERED = 200
 class Send(DashboardView):
     """A task that a person sends as ``operators@hub``. The task's page keeps its result until a person has read it."""
 
-    needs = actions.SEND
+    needs = requests.SEND
 
     def get(self, request: HttpRequest) -> HttpResponse:
         token = uuid.uuid4()
@@ -66,7 +66,7 @@ class Send(DashboardView):
             return
         messages.success(self.request, f"Sent to {task.recipient}. The result will appear here.")
         if not operator_tasks.may_answer(task.recipient):
-            how = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
+            how = f"a2a grant give {task.recipient} {requests.RESPOND}.{OPERATORS}"
             messages.warning(
                 self.request,
                 format_html(
@@ -89,7 +89,7 @@ class Send(DashboardView):
 class Acknowledge(DashboardView):
     """The button that acknowledges the result of such a task."""
 
-    needs = actions.SEND
+    needs = requests.SEND
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:

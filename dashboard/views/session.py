@@ -24,7 +24,7 @@ from dashboard.base.page import DashboardView
 from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
 from dashboard.views import second_step
 from mailbox.access.people import second_factor, sign_ins
-from mailbox.access.people.password_checks import NotYetError
+from mailbox.access.people.passwords import NotYetError
 
 
 class SignInForm(AuthenticationForm):

@@ -22,12 +22,12 @@ from dashboard.figures import thresholds
 from dashboard.wording import commands, conversation, payload, task_story
 from dashboard.wording.conversation import ArtifactList, Talk
 from dashboard.wording.journal import JournalLine, in_words
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, tasks
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
-from mailbox.life import push_config_lists
+from mailbox.life import push_configs
 from mailbox.models import Lease, Task
 from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.repairs.repair import DuplicateRisk
@@ -231,7 +231,7 @@ class TaskDetailPage(DashboardView):
 
     def _told(self, task: Task) -> dict[str, Any]:
         """Return the webhooks of a task and its newest callbacks and events."""
-        webhooks = push_config_lists.of_task(task) if task.dialect == A2A else []
+        webhooks = push_configs.configs_of_task(task) if task.dialect == A2A else []
         if not webhooks and not task.calls_back:
             return {"webhooks": webhooks, "deliveries": []}
         found = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
@@ -243,7 +243,7 @@ class TaskDetailPage(DashboardView):
 
 
 NOTHING_SAID, NOTHING_MADE = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
-VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
+VERBS = {"requeue": requests.REQUEUE, "force_error": requests.FORCE_ERROR, "send": requests.SEND}
 
 
 def _lazily(read: Callable[[], Read]) -> Read:

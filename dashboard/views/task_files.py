@@ -25,7 +25,7 @@ from dashboard.wording.payload import File
 from mailbox.access.callers import Caller
 from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.covenant import wire
-from mailbox.inspection import artifacts, journal, task_events, tasks
+from mailbox.inspection import answers, journal, task_events, tasks
 from mailbox.models import Result, Task
 from mailbox.words import content, json_text
 from mailbox.words.a2a import v1_0
@@ -164,11 +164,11 @@ def _messages(task: Task) -> Iterator[Mapping[str, Any]]:
 
 
 def _artifacts(task: Task) -> Iterator[Mapping[str, Any]]:
-    found = artifacts.produced(task)
-    details = artifacts.details(task, found)
+    found = answers.produced_artifacts(task)
+    details = answers.artifact_details(task, found)
     for one in found:
         facts = {"artifact_id": one.artifact_id, "seq": one.seq, "is_complete": one.is_complete}
-        yield {**facts, **details[one.seq], "content": list(artifacts.blocks_of(task, one))}
+        yield {**facts, **details[one.seq], "content": list(answers.blocks_of(task, one))}
 
 
 def _journal(task: Task) -> Iterator[Mapping[str, Any]]:
@@ -191,10 +191,10 @@ def blocks_of_message(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
 
 def blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
     """Return the content of an artifact by the number of its first row; raise `Http404` without one."""
-    found = artifacts.placed_at(task, seq)
+    found = answers.placed_at(task, seq)
     if found is None:
         raise Http404
-    return content.joined(artifacts.blocks_of(task, found))
+    return content.joined(answers.blocks_of(task, found))
 
 
 def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: str) -> File:

@@ -9,7 +9,7 @@ from mailbox.database.paging import Page
 from mailbox.inspection import leases
 from mailbox.inspection.search import queries
 from mailbox.models import Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 
 TABS = ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
 

@@ -14,7 +14,7 @@ from dashboard.figures import thresholds, waterfall
 from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
 from dashboard.forms import choices
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.inspection import trees
 from mailbox.inspection.search import queries
 from mailbox.inspection.trees import Member
@@ -77,8 +77,8 @@ class TreePage(DashboardView):
             "asked": asked,
             "focused": focused,
             "lease": next((one for one in focused.leases if one.ended_at is None), None) if focused else None,
-            "may_requeue": self.holds(actions.REQUEUE),
-            "may_force_error": self.holds(actions.FORCE_ERROR),
+            "may_requeue": self.holds(requests.REQUEUE),
+            "may_force_error": self.holds(requests.FORCE_ERROR),
             "q": request.GET.get("q", "")[:100],
             **self._links(asked),
         }

@@ -9,8 +9,8 @@ from typing import Any
 
 from dashboard.wording import payload
 from dashboard.wording.payload import Part
-from mailbox.inspection import artifacts, tasks
-from mailbox.inspection.artifacts import Produced
+from mailbox.inspection import answers, tasks
+from mailbox.inspection.answers import Produced
 from mailbox.models import Agent, Message, Task
 from mailbox.words import content
 
@@ -127,12 +127,12 @@ def talk(task: Task, asked: Collection[int], *, before: int | None) -> Talk:
 
 def made(task: Task) -> ArtifactList:
     """Return the newest artifacts of a task. Three queries at most."""
-    every = artifacts.produced(task)
+    every = answers.produced_artifacts(task)
     wanted = every[-MADE:]
     if not wanted:
         return ArtifactList(shown=[], left=0)
-    details = artifacts.details(task, wanted)
-    blocks = artifacts.beginnings(task, wanted, characters=READ, largest=LARGEST_CHUNK)
+    details = answers.artifact_details(task, wanted)
+    blocks = answers.beginnings(task, wanted, characters=READ, largest=LARGEST_CHUNK)
     room = payload.SHOWN // len(wanted)
     shown = [_shown(one, details[one.seq], blocks[one.seq], room) for one in wanted]
     return ArtifactList(shown=shown, left=len(every) - len(wanted))

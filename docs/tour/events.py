@@ -18,7 +18,7 @@ from mailbox.background import jobs
 from mailbox.life import sending
 from mailbox.models import Agent, Lease, RepairPlan, Task
 from mailbox.repairs import auto_retry, plan_execution, plans, repair
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.conversation import UpdateStatus
 
 MINUTE = 60.0
@@ -139,7 +139,7 @@ class Events:
         yield 3.0
         leases = [self.office.lease(task) for task in tasks]
         yield 16 * MINUTE
-        auto_retry.run_once(self.office.person("ana"), reason="node 4 was drained", worded=advice.to_program)
+        auto_retry.run_once(self.office.person("ana"), reason="node 4 was drained", worded=errors.text_for_program)
         yield 2 * MINUTE
         found = Lease.objects.named(lease.lease_id for lease in leases).live()
         person = self.office.person("ana")

@@ -33,7 +33,7 @@ def main(file: Path) -> None:
 
     from a2aproject.serving import first_run
     from mailbox.access.callers import Caller
-    from mailbox.access.people import own_password
+    from mailbox.access.people import passwords
 
     call_command("migrate", interactive=False, verbosity=0)
     if first_run.create_operator_and_agent() is None:
@@ -42,7 +42,7 @@ def main(file: Path) -> None:
         cursor.execute(FASTER[connection.vendor])
     keys = day.live(timezone.now())
     password = secrets.token_urlsafe(9)
-    own_password.change(Caller.command_line(), User.objects.get(username=first_run.OPERATOR), password)
+    passwords.change(Caller.command_line(), User.objects.get(username=first_run.OPERATOR), password)
     file.write_text(json.dumps({"password": password, "keys": keys}))
 
 

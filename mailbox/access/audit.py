@@ -1,14 +1,17 @@
 """The journal. No other module makes an AuditEvent, except the fast form, `mailbox/life/fast_path`.
 
 Refusals that repeat: the journal has the first rows of a minute, and then one row with the number of the rest.
+
+The tasks that a block of code changes, for those who watch it.
 """
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
@@ -17,17 +20,38 @@ from uuid import UUID
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from mailbox.access import actions, capabilities
+from mailbox.access import capabilities, requests
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.database.bell import ringing, topics
-from mailbox.journal import changed_tasks, entries
-from mailbox.journal.entries.quotas import RefusalsRepeatedData
+from mailbox.journal import entries
+from mailbox.journal.entries.agents import RefusalsRepeatedData
 from mailbox.models import AuditEvent, Task
 from mailbox.words import json_text
 from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import Entry, Kind, LifeEntry
+
+_noted: ContextVar[dict[UUID, None] | None] = ContextVar("touched", default=None)
+
+
+@contextmanager
+def noted_tasks() -> Iterator[dict[UUID, None]]:
+    """Yield the ids of the tasks that the block changes, in their order, as keys that come during the block."""
+    found: dict[UUID, None] = {}
+    token = _noted.set(found)
+    try:
+        yield found
+    finally:
+        _noted.reset(token)
+
+
+def note_tasks(tasks: Iterable[UUID]) -> None:
+    """Tell the block around this call that these tasks change. Without such a block nothing happens."""
+    found = _noted.get()
+    if found is not None:
+        found.update(dict.fromkeys(tasks))
+
 
 MOST_ROWS = 20  # in a minute, of one actor, kind and action
 MINUTE = 60.0  # seconds
@@ -92,7 +116,7 @@ def _action(entry: Entry[Any]) -> str:
     data = entry.data
     required = data.get("required_actions") or [data.get("action") or data.get("quota") or data.get("reason") or ""]
     action = str(required[0])
-    return next((verb for verb in actions.TARGETED if action.startswith(f"{verb}.")), action)
+    return next((verb for verb in requests.TARGETED if action.startswith(f"{verb}.")), action)
 
 
 MOST_CONFLICTS = 4
@@ -140,7 +164,7 @@ class Journal:
     def committed(self) -> None:
         """Note that the transaction of `write` was committed, and wake those who wait for its changes."""
         ringing.ring(self._topics)
-        changed_tasks.note(row.task_id for row in self._rows if row.task_id is not None and row.seq is not None)
+        note_tasks(row.task_id for row in self._rows if row.task_id is not None and row.seq is not None)
         if self._caller.nonce is not None:
             self._caller.nonce.committed()
 

@@ -1,4 +1,7 @@
-"""The gate: checks whether a caller may take an action. Source: Covenant A2A, "Capability gating"."""
+"""The gate: checks whether a caller may take an action. Source: Covenant A2A, "Capability gating".
+
+Which tasks and leases a caller may see.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,14 @@ from uuid import UUID
 
 from django.db.models import F
 
-from mailbox.access import actions
+from mailbox.access import requests
 from mailbox.access.callers import Caller, Role
 from mailbox.access.requests import SCOPE_FIELDS, Request
 from mailbox.journal import entries
 from mailbox.journal.entries.access import Authorization, CapabilityCheckData
-from mailbox.models import CapabilityGrant, Task
+from mailbox.models import Agent, CapabilityGrant, Lease, Task
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import (
     CapabilityMissingError,
@@ -28,13 +33,13 @@ from mailbox.words.kinds import Entry
 
 _OPERATOR_ACTIONS = frozenset(
     {
-        *(actions.SEND, actions.REQUEUE, actions.FORCE_ERROR, actions.DROP_REPLAY, actions.RESEND),
-        *(actions.ROUTES, actions.PAUSE, actions.MANAGE_REGISTRY, actions.VERIFY),
-        actions.SHARE_VIEWS,
+        *(requests.SEND, requests.REQUEUE, requests.FORCE_ERROR, requests.DROP_REPLAY, requests.RESEND),
+        *(requests.ROUTES, requests.PAUSE, requests.MANAGE_REGISTRY, requests.VERIFY),
+        requests.SHARE_VIEWS,
     }
 )
 _ADMIN_ACTIONS = frozenset(
-    {actions.COMPACT, actions.REGISTER, actions.GRANT, actions.PROFILE, actions.IMPORT, actions.TOOLS}
+    {requests.COMPACT, requests.REGISTER, requests.GRANT, requests.PROFILE, requests.IMPORT, requests.TOOLS}
 )
 ROLE_ACTIONS: Mapping[Role, frozenset[str]] = {
     Role.VIEWER: frozenset(),
@@ -76,7 +81,7 @@ def require(caller: Caller, request: Request, now: datetime) -> Permit:
     A grant must be for the action, and its scope must admit the request. One such grant suffices; a grant without
     ``max_uses`` is preferred. The errors carry the journal row of the refusal, which `audit.decision` commits.
     """
-    if request.verb != actions.SEND:
+    if request.verb != requests.SEND:
         caller.must_do_more_than_send()
     if caller.trusted:
         return Permit(_check(request, Authorization(action=request.action, granted_by_display="local trust")))
@@ -154,7 +159,7 @@ def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
 
 
 def _remedy(caller: Caller, request: Request) -> Remedy:
-    if caller.agent is None or request.verb not in (*actions.TARGETED, *actions.GRANTABLE):
+    if caller.agent is None or request.verb not in (*requests.TARGETED, *requests.GRANTABLE):
         return Remedy.GROUP
     if isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
         return Remedy.TARGET
@@ -168,3 +173,26 @@ def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:
         entry=entries.capability_scope_rejected(request.scope_id, request.action, request.task_id, reason),
         action=request.action,
     )
+
+
+def visible_tasks(caller: Caller) -> TaskQuerySet:
+    """Return the tasks that the caller may see.
+
+    An agent sees the tasks that it is party to. By a public route it sees only the tasks that it sent. People and the
+    hub itself see all tasks.
+    """
+    if caller.sends_only and caller.agent is not None:
+        return Task.objects.sent_by(caller.agent)
+    return Task.objects.visible_to(caller.party)
+
+
+def own_a2a_tasks(caller: Caller, recipient: Agent) -> TaskQuerySet:
+    """Return the tasks that the caller sent to ``recipient`` by the official protocol. People have none."""
+    return Task.objects.filter(sender=caller.agent, recipient=recipient).of_official_dialect()
+
+
+def visible_leases(caller: Caller) -> LeaseQuerySet:
+    """Return the leases, live or ended, of the tasks that the caller may see."""
+    if caller.sends_only and caller.agent is not None:
+        return Lease.objects.of_tasks_from(caller.agent)
+    return Lease.objects.visible_to(caller.party)

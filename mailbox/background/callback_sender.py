@@ -18,8 +18,7 @@ from django.utils import timezone
 from mailbox.database import waiting
 from mailbox.database.bell import topics
 from mailbox.life import callbacks
-from mailbox.life.callbacks import CallbackOutcome
-from mailbox.life.delivery_slots import Hands
+from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
 from mailbox.models import PushDelivery
 from mailbox.outbound import destinations, exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
@@ -103,7 +102,7 @@ class CallbackSender:
         for ended in [attempt for attempt in self._under_way if attempt.done()]:
             self._report(ended)
         free = AT_ONCE - len(self._under_way)
-        hands = Hands(
+        hands = DeliverySlots(
             self._under_way.values(),
             of_one_sender=OF_ONE_SENDER,
             at_one_receiver=AT_ONE_RECEIVER,
@@ -130,7 +129,7 @@ class CallbackSender:
         """Return the seconds until the next look, if nothing rings."""
         return callbacks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
 
-    def claim(self, limit: int, hands: Hands) -> Sequence[PushDelivery]:
+    def claim(self, limit: int, hands: DeliverySlots) -> Sequence[PushDelivery]:
         """Claim up to ``limit`` due deliveries, as many as ``hands`` allows."""
         return callbacks.claim_due(limit=limit, hands=hands)
 

@@ -16,8 +16,7 @@ from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY,
 from mailbox.database.bell import topics
 from mailbox.inspection.event_log import GrowingLife, KeptLives
 from mailbox.life import webhooks
-from mailbox.life.callbacks import CallbackOutcome
-from mailbox.life.delivery_slots import Hands
+from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
 from mailbox.life.webhooks import Candidate, Telling
 from mailbox.models import PushConfig, PushDelivery, Task
 from mailbox.words import json_text, secret_box
@@ -50,7 +49,7 @@ class Courier(CallbackSender):
     def pause_until_due(self) -> float:
         return webhooks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
 
-    def claim(self, limit: int, hands: Hands) -> Sequence[PushDelivery]:
+    def claim(self, limit: int, hands: DeliverySlots) -> Sequence[PushDelivery]:
         planned: list[_Planned] = []
         for candidate in webhooks.due(limit=limit, hands=hands):
             try:

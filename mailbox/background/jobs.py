@@ -20,7 +20,7 @@ from mailbox.journal import entries
 from mailbox.models import AuditEvent
 from mailbox.repairs.auto_retry import AutoRetry, failure_text, run_pass, scheduler_agent, scheduler_locked
 from mailbox.upkeep import alerts, job_passes, sweep
-from mailbox.words import advice
+from mailbox.words import errors
 
 ALWAYS = (SWEEP_JOB,)  # run every minute, the shortest interval of the cluster
 _logger = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ def retry_pass() -> None:
     if wanted.policy.enabled:
         with job_passes.recorded(RETRY_JOB) as this:
             caller = replace(Caller.scheduler(scheduler_agent()), request_id=f"pass:{uuid.uuid4()}")
-            summary = run_pass(caller, wanted.policy, worded=advice.to_program)
+            summary = run_pass(caller, wanted.policy, worded=errors.text_for_program)
             this.failed = summary.fields["error"] is not None
 
 

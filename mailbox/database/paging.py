@@ -14,7 +14,9 @@ from datetime import UTC, datetime
 from typing import Any, Generic, TypeVar
 
 import orjson
-from django.db.models import Model, Q, QuerySet
+from django.db.models import F, IntegerField, Model, Q, QuerySet, Subquery
+from django.db.models.expressions import Combinable
+from django.db.models.sql import Query
 
 from mailbox.words import json_text, secret_box
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError
@@ -198,3 +200,35 @@ def _decode(kind: type, value: Any) -> Any:
     if not isinstance(value, kind) or (isinstance(value, int) and not 0 <= value < 2**63):
         raise ValueError(value)
     return value
+
+
+class Counted(Subquery):
+    """The number of rows of a query, which may have a limit."""
+
+    template = "(SELECT COUNT(*) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+    @classmethod
+    def up_to(cls, most: int, rows: QuerySet[Model]) -> Counted:
+        """Count up to one row more than ``most``, and no further."""
+        return cls(rows.order_by().values("pk")[: most + 1])
+
+
+class Summed(Subquery):
+    """The sum of one column over the rows of a query, which may have a limit; None for no rows."""
+
+    template = "(SELECT SUM(summed) FROM (%(subquery)s) counted)"
+    output_field = IntegerField()
+
+    @classmethod
+    def up_to(cls, most: int, rows: QuerySet[Model], field: str) -> Summed:
+        """Sum over up to one row more than ``most``, and no further."""
+        return cls(rows.order_by().values(summed=F(field))[: most + 1])
+
+
+def query_of_figures(*figures: Subquery | Combinable) -> Query:
+    """Return one query for the values of these figures. It reads no table itself."""
+    query = Query(None)
+    for number, figure in enumerate(figures):
+        query.add_annotation(figure, f"figure{number}")
+    return query

@@ -16,7 +16,7 @@ from django_q.models import OrmQ, Schedule
 
 from mailbox.database import compiled
 from mailbox.database.compiled import Given
-from mailbox.database.counted import Counted, together
+from mailbox.database.paging import Counted, query_of_figures
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
 SWEEP_JOB = "mailbox.background.jobs.sweep_pass"
@@ -47,7 +47,7 @@ def _planned() -> Any:
 
 @compiled.once
 def _waiting(most: int) -> Query:
-    return together(Counted(OrmQ.objects.order_by().values("pk")[:most]))
+    return query_of_figures(Counted(OrmQ.objects.order_by().values("pk")[:most]))
 
 
 def keep(minutes: Mapping[str, int]) -> None:

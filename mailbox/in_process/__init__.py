@@ -12,7 +12,7 @@ from mailbox.access.callers import Caller
 from mailbox.database import paging, waiting
 from mailbox.database.bell import topics
 from mailbox.database.paging import Page
-from mailbox.in_process import arguments
+from mailbox.in_process import conversations
 from mailbox.in_process.conversations import Conversations
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.life import batches, leasing, results, sending
@@ -42,12 +42,12 @@ class Mailbox(Conversations):
 
     def send_task(self, task: TaskEnvelope) -> Task:
         """Send the task as its ``sender``, which must not be None; see `sending.send_task`."""
-        sender, task = arguments.sender_and_task(task)
+        sender, task = conversations.sender_and_task(task)
         return sending.send_task(Caller.local(sender), task)
 
     def send_tasks(self, tasks: Sequence[TaskEnvelope]) -> Outcomes[Task]:
         """Send 1 to 500 tasks, each as its ``sender``; see `batches.send_tasks`."""
-        read = [_read(lambda one=one: arguments.sender_and_task(one)) for one in tasks]  # type: ignore[misc]
+        read = [_read(lambda one=one: conversations.sender_and_task(one)) for one in tasks]  # type: ignore[misc]
         return Outcomes([getattr(one, "id", None) for one in tasks], _decided(read, "tasks", batches.send_tasks))
 
     def recv_task(self, *, timeout: timedelta | None = None) -> Lease:
@@ -56,7 +56,7 @@ class Mailbox(Conversations):
         Raises `WaitTimeoutError`.
         """
         leases = waiting.until(
-            lambda: leasing.lease_tasks(Caller.local()), arguments.timeout(timeout), [topics.agent(None)]
+            lambda: leasing.lease_tasks(Caller.local()), conversations.wait_timeout(timeout), [topics.agent(None)]
         )
         if not leases:
             raise WaitTimeoutError
@@ -76,30 +76,31 @@ class Mailbox(Conversations):
         The tasks are those of ``recipient``, of any agent if that is None. The call returns once there is a task, or
         without a task after ``timeout``, None for no limit. A value that is no envelope is an error of the call.
         """
-        answers = [arguments.result_envelope(one, f"results.{place}.") for place, one in enumerate(results)]
+        answers = [conversations.result_envelope(one, f"results.{place}.") for place, one in enumerate(results)]
         return batches.next_tasks(
-            Caller.local(None if recipient is None else arguments.agent(recipient, "recipient")),
-            most=arguments.limit(most, "most", batches.MOST_LEASED),
-            attempt_id=arguments.uuid_or_none(attempt_id, "attempt_id"),
+            Caller.local(None if recipient is None else conversations.agent(recipient, "recipient")),
+            most=conversations.page_limit(most, "most", batches.MOST_LEASED),
+            attempt_id=conversations.uuid_or_none(attempt_id, "attempt_id"),
             answers=answers,
-            wait=arguments.timeout(timeout),
+            wait=conversations.wait_timeout(timeout),
         )
 
     def try_recv_task_for(self, recipient: AgentRef | Agent | str) -> Lease | None:
         """Lease the oldest task for ``recipient``, without waiting; None if it has none."""
-        leases = leasing.lease_tasks(Caller.local(arguments.agent(recipient, "recipient")))
+        leases = leasing.lease_tasks(Caller.local(conversations.agent(recipient, "recipient")))
         return leases[0] if leases else None
 
     def recent_tasks(self, limit: int) -> Sequence[Task]:
         """Return up to ``limit``, 1 to 1000, queued tasks, oldest first."""
         return _first(
-            arguments.limit(limit), lambda most, cursor: lists.recent_tasks(Caller.local(), limit=most, cursor=cursor)
+            conversations.page_limit(limit),
+            lambda most, cursor: lists.recent_tasks(Caller.local(), limit=most, cursor=cursor),
         )
 
     def task_queue(self, limit: int) -> Sequence[tasks.QueueEntry]:
         """Return up to ``limit``, 1 to 1000, unresolved tasks: queued tasks, then leased tasks, each oldest first."""
         return _first(
-            arguments.limit(limit), lambda most, cursor: lists.queue(Caller.local(), limit=most, cursor=cursor)
+            conversations.page_limit(limit), lambda most, cursor: lists.queue(Caller.local(), limit=most, cursor=cursor)
         )
 
     def repair_task(
@@ -118,28 +119,28 @@ class Mailbox(Conversations):
         """
         caller, task, lease = (
             Caller.local(),
-            arguments.uuid(task_id, "task_id"),
-            arguments.uuid_or_none(lease_id, "lease_id"),
+            conversations.uuid(task_id, "task_id"),
+            conversations.uuid_or_none(lease_id, "lease_id"),
         )
         match action:
             case "requeue":
-                arguments.refuse(message, "message", action)
-                risk = arguments.required(duplicate_risk, "duplicate_risk")
+                conversations.refuse(message, "message", action)
+                risk = conversations.required(duplicate_risk, "duplicate_risk")
                 return repair.requeue(caller, task, reason=reason, duplicate_risk=risk, lease_id=lease)
             case "force_error":
-                arguments.refuse(duplicate_risk, "duplicate_risk", action)
-                text = arguments.required(message, "message")
+                conversations.refuse(duplicate_risk, "duplicate_risk", action)
+                text = conversations.required(message, "message")
                 return repair.force_error(caller, task, reason=reason, message=text, lease_id=lease)
         raise InvalidRequestError({"action": "must be 'requeue' or 'force_error'"})
 
     def send_result(self, result: ResultEnvelope) -> Result:
         """Post a result on behalf of the task's recipient; see `results.post_result`."""
-        result = arguments.result_envelope(result)
+        result = conversations.result_envelope(result)
         return results.post_result(Caller.local(lookup.recipient_of(result.task_id)), result)
 
     def send_results(self, results: Sequence[ResultEnvelope]) -> Outcomes[Result]:
         """Post 1 to 100 results, each on behalf of its task's recipient; see `batches.post_results`."""
-        read = [_read(lambda one=one: arguments.recipient_and_result(one)) for one in results]  # type: ignore[misc]
+        read = [_read(lambda one=one: conversations.recipient_and_result(one)) for one in results]  # type: ignore[misc]
         named = [getattr(one, "task_id", None) for one in results]
         return Outcomes(named, _decided(read, "results", batches.post_results))
 
@@ -148,7 +149,7 @@ class Mailbox(Conversations):
 
         Raises `WaitTimeoutError`.
         """
-        result = results.next_result(Caller.local(), wait=arguments.timeout(timeout))
+        result = results.next_result(Caller.local(), wait=conversations.wait_timeout(timeout))
         if result is None:
             raise WaitTimeoutError
         return result
@@ -169,29 +170,31 @@ class Mailbox(Conversations):
         call.
         """
         return batches.next_results(
-            Caller.local(None if peer is None else arguments.agent(peer, "peer")),
-            most=arguments.limit(most, "most", batches.MOST_DRAINED),
-            attempt_id=arguments.uuid_or_none(attempt_id, "attempt_id"),
-            ack=[arguments.uuid(one, f"ack.{place}") for place, one in enumerate(ack)],
-            wait=arguments.timeout(timeout),
+            Caller.local(None if peer is None else conversations.agent(peer, "peer")),
+            most=conversations.page_limit(most, "most", batches.MOST_DRAINED),
+            attempt_id=conversations.uuid_or_none(attempt_id, "attempt_id"),
+            ack=[conversations.uuid(one, f"ack.{place}") for place, one in enumerate(ack)],
+            wait=conversations.wait_timeout(timeout),
         )
 
     def try_recv_result_for(self, peer: AgentRef | Agent | str) -> Result | None:
         """Drain the oldest result of a task that ``peer`` sent, without waiting; None if there is none."""
-        drained = results.drain_results(Caller.local(arguments.agent(peer, "peer")))
+        drained = results.drain_results(Caller.local(conversations.agent(peer, "peer")))
         return drained[0] if drained else None
 
     def recent_results(self, limit: int) -> Sequence[Result]:
         """Return up to ``limit``, 1 to 1000, results that were not drained yet, oldest first."""
         return _first(
-            arguments.limit(limit), lambda most, cursor: lists.recent_results(Caller.local(), limit=most, cursor=cursor)
+            conversations.page_limit(limit),
+            lambda most, cursor: lists.recent_results(Caller.local(), limit=most, cursor=cursor),
         )
 
     def delivered_results_for(self, peer: AgentRef | Agent | str, limit: int) -> Sequence[Result]:
         """Return up to ``limit``, 1 to 1000, results that ``peer`` drained and did not acknowledge, earliest first."""
-        caller = Caller.local(arguments.agent(peer, "peer"))
+        caller = Caller.local(conversations.agent(peer, "peer"))
         return _first(
-            arguments.limit(limit), lambda most, cursor: lists.delivered_results(caller, limit=most, cursor=cursor)
+            conversations.page_limit(limit),
+            lambda most, cursor: lists.delivered_results(caller, limit=most, cursor=cursor),
         )
 
 

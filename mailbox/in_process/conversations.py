@@ -1,23 +1,133 @@
-"""Conversations for Python code in this process. Source: A2A, messages, artifacts and task states."""
+"""Conversations for Python code in this process. Source: A2A, messages, artifacts and task states.
+
+Readers of the arguments that code in this process passes, with the errors that HTTP answers.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import timedelta
+from typing import TypeVar
 from uuid import UUID
 
+from mailbox.access.agents import directory
 from mailbox.access.callers import Caller
 from mailbox.database import paging
-from mailbox.in_process import arguments
 from mailbox.inspection import conversation, lookup
 from mailbox.inspection.conversation import Reading
 from mailbox.life import expiry, leasing, updates
 from mailbox.life.conversation import Sent, say
 from mailbox.life.updates import Posted
-from mailbox.models import Lease
+from mailbox.models import Agent, Lease
 from mailbox.models.artifact import WholeArtifact, whole
+from mailbox.words import shapes
 from mailbox.words.conversation import ArtifactUpdate, Update, Words
+from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope, check_pubkey
 from mailbox.words.errors import InvalidRequestError
+
+MOST_LISTED = 1000
+
+Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
+
+
+def sender_and_task(given: object) -> tuple[Agent, TaskEnvelope]:
+    """Return the sender's row and the whole envelope of a task; raise `MailboxError` for a task that cannot be sent."""
+    task = _envelope(given, TaskEnvelope, "task")
+    if task.sender is None:
+        raise InvalidRequestError({"sender": "is required: set TaskEnvelope.sender"})
+    task = replace(
+        task,
+        id=uuid_or_none(task.id, "id"),
+        parent=uuid_or_none(task.parent, "parent"),
+        sender=_ref(task.sender, "sender"),
+        recipient=_ref(task.recipient, "recipient"),
+    )
+    task.check()
+    return agent(task.sender, "sender"), task
+
+
+def recipient_and_result(given: object) -> tuple[Agent | None, ResultEnvelope]:
+    result = result_envelope(given)
+    return lookup.recipient_of(result.task_id), result
+
+
+def result_envelope(given: object, path: str = "") -> ResultEnvelope:
+    result = _envelope(given, ResultEnvelope, path.rstrip(".") or "result")
+    lease_id = uuid_or_none(result.lease_id, f"{path}lease_id")
+    return replace(result, task_id=uuid(result.task_id, f"{path}task_id"), lease_id=lease_id)
+
+
+def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:
+    if not isinstance(given, kind):
+        raise InvalidRequestError({path: f"must be a {kind.__name__}"})
+    return given
+
+
+def agent(named: object, path: str) -> Agent:
+    return directory.identified(Caller.local(), _ref(named, path))
+
+
+def _ref(named: object, path: str) -> AgentRef:
+    if not isinstance(named, Agent | AgentRef):
+        return AgentRef.parse(named, path)
+    display, pubkey = named.display, named.pubkey
+    if display is None and isinstance(pubkey, str):
+        check_pubkey(pubkey, path)
+        return AgentRef(pubkey=pubkey)
+    return AgentRef.parse(display if pubkey is None else {"display": display, "pubkey": pubkey}, path)
+
+
+def uuid(given: object, path: str) -> UUID:
+    try:
+        return given if isinstance(given, UUID) else UUID(given if isinstance(given, str) else "")
+    except ValueError as error:
+        raise InvalidRequestError({path: "must be a UUID"}) from error
+
+
+def uuid_or_none(given: object, path: str) -> UUID | None:
+    return None if given is None else uuid(given, path)
+
+
+def page_limit(given: object, path: str = "limit", most: int = MOST_LISTED) -> int:
+    if type(given) is not int or not 1 <= given <= most:
+        raise InvalidRequestError({path: f"must be a whole number from 1 to {most}"})
+    return given
+
+
+def check_updates(given: Sequence[object]) -> None:
+    """Raise `InvalidRequestError` for values that are no updates, and for fields of wrong types. It lists all."""
+    found: dict[str, str] = {}
+    for number, one in enumerate(given):
+        if isinstance(one, Update | ArtifactUpdate):
+            found |= {f"updates.{number}.{path}": problem for path, problem in shapes.shape_problems(one)}
+        else:
+            found[f"updates.{number}"] = "must be an Update or an ArtifactUpdate"
+    if found:
+        raise InvalidRequestError(found)
+
+
+def whole_number(given: object, path: str) -> int:
+    if type(given) is not int or given < 0:
+        raise InvalidRequestError({path: "must be a whole number of at least 0"})
+    return given
+
+
+def wait_timeout(given: object) -> timedelta | None:
+    if given is not None and (not isinstance(given, timedelta) or given < timedelta(0)):
+        raise InvalidRequestError({"timeout": "must be a timedelta of at least 0, or None to wait for ever"})
+    return given
+
+
+def required(given: str | None, path: str) -> str:
+    if given is None:
+        raise InvalidRequestError({path: "is required"})
+    return given
+
+
+def refuse(given: object, path: str, action: str) -> None:
+    if given is not None:
+        raise InvalidRequestError({path: f"is not a field of {action}"})
 
 
 class Conversations:
@@ -25,16 +135,16 @@ class Conversations:
 
     def lease_task(self, task_id: UUID | str, *, attempt_id: UUID | str | None = None) -> Lease:
         """Lease one task, queued or interrupted, on behalf of its recipient; see `leasing.lease_task`."""
-        task = arguments.uuid(task_id, "task_id")
-        attempt = arguments.uuid_or_none(attempt_id, "attempt_id")
+        task = uuid(task_id, "task_id")
+        attempt = uuid_or_none(attempt_id, "attempt_id")
         return leasing.lease_task(Caller.local(lookup.recipient_of(task)), task, attempt_id=attempt)
 
     def say(self, task_id: UUID | str, said: Words, *, attempt_id: UUID | str | None = None) -> Sent:
         """Send a further message on behalf of the task's sender; see `conversation.say`."""
         if not isinstance(said, Words):
             raise InvalidRequestError({"said": "must be a Words"})
-        task = arguments.uuid(task_id, "task_id")
-        attempt = arguments.uuid_or_none(attempt_id, "attempt_id")
+        task = uuid(task_id, "task_id")
+        attempt = uuid_or_none(attempt_id, "attempt_id")
         return say(Caller.local(lookup.sender_of(task)), task, said, attempt_id=attempt)
 
     def post_updates(
@@ -46,14 +156,14 @@ class Conversations:
         attempt_id: UUID | str | None = None,
     ) -> Posted:
         """Post updates on behalf of the task's holder; see `updates.post_updates`."""
-        arguments.check_updates(posted)
-        task = arguments.uuid(task_id, "task_id")
+        check_updates(posted)
+        task = uuid(task_id, "task_id")
         return updates.post_updates(
             Caller.local(lookup.recipient_of(task)),
             task,
             posted,
-            lease_id=arguments.uuid_or_none(lease_id, "lease_id"),
-            attempt_id=arguments.uuid_or_none(attempt_id, "attempt_id"),
+            lease_id=uuid_or_none(lease_id, "lease_id"),
+            attempt_id=uuid_or_none(attempt_id, "attempt_id"),
         )
 
     def messages(
@@ -65,18 +175,18 @@ class Conversations:
         words. The ``next_after`` of the answer then leads past the question. A task past its deadline or work timeout
         is expired first, and a task that becomes due during the wait is expired then.
         """
-        task = arguments.uuid(task_id, "task_id")
-        most, least = arguments.limit(limit), arguments.whole_number(after, "after")
+        task = uuid(task_id, "task_id")
+        most, least = page_limit(limit), whole_number(after, "after")
         return expiry.read(
             Caller.local(),
             task,
             lambda _: conversation.read(Caller.local(), task, after=least, limit=most),
-            wait=arguments.timeout(timeout),
+            wait=wait_timeout(timeout),
         )
 
     def artifacts(self, task_id: UUID | str) -> Sequence[WholeArtifact]:
         """Return the artifacts of a task in the order of their placement. Raises `UnknownTaskError`."""
-        task = arguments.uuid(task_id, "task_id")
-        most = arguments.MOST_LISTED
+        task = uuid(task_id, "task_id")
+        most = MOST_LISTED
         rows = paging.every(lambda cursor: conversation.artifacts(Caller.local(), task, limit=most, cursor=cursor))
         return whole(rows)

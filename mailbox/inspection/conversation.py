@@ -11,13 +11,13 @@ from django.db.models import OuterRef, Subquery
 from django.db.models.functions import Length
 
 from mailbox.access.callers import Caller
-from mailbox.access.visibility import visible_tasks
+from mailbox.access.capabilities import visible_tasks
 from mailbox.database import paging
 from mailbox.database.paging import AT_ONCE, BUDGET, Page, Position
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import fold
 from mailbox.words import json_text
-from mailbox.words.a2a.opening import opening_of
+from mailbox.words.a2a.fold import opening_of
 from mailbox.words.envelopes import A2A
 from mailbox.words.errors import UnknownTaskError
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from django.utils import timezone
 
 from mailbox.access.callers import Caller
-from mailbox.access.visibility import visible_tasks
+from mailbox.access.capabilities import visible_tasks
 from mailbox.database.paging import Page, keyset
 from mailbox.models import Agent, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

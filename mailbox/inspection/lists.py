@@ -15,7 +15,7 @@ from operator import itemgetter
 from django.utils import timezone
 
 from mailbox.access.callers import Caller
-from mailbox.access.visibility import visible_leases, visible_tasks
+from mailbox.access.capabilities import visible_leases, visible_tasks
 from mailbox.database.paging import Page, Position, after, in_turn, keyset, newest, page
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.models import (
@@ -29,8 +29,8 @@ from mailbox.models import (
     Task,
 )
 from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
-from mailbox.models.task_queries import TaskQuerySet
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.ids import IdPattern
 from mailbox.words.times import epoch_ms

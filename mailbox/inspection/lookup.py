@@ -14,7 +14,7 @@ from django.db.models.functions import Lower
 
 from mailbox.journal import compacted_tasks
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
-from mailbox.models.ids import matching
+from mailbox.models.task import matching_id
 from mailbox.words.envelopes import DISPLAY, LOCAL_PART
 from mailbox.words.ids import IdPattern
 
@@ -208,15 +208,15 @@ def _begun(text: str) -> Iterator[Found]:
 def _with_ids(pattern: IdPattern) -> Iterator[Task | Lease | PushDelivery]:
     tasks = Task.objects.matching(pattern).with_parties().with_opening()
     yield from tasks.order_by("uuid")[:MOST]
-    yield from Lease.objects.filter(matching("lease_id", pattern)).with_task_opening().order_by("lease_id")[:MOST]
+    yield from Lease.objects.filter(matching_id("lease_id", pattern)).with_task_opening().order_by("lease_id")[:MOST]
     yield from (
-        PushDelivery.objects.filter(matching("delivery_id", pattern)).defer("body").order_by("delivery_id")[:MOST]
+        PushDelivery.objects.filter(matching_id("delivery_id", pattern)).defer("body").order_by("delivery_id")[:MOST]
     )
 
 
 def _compacted(pattern: IdPattern) -> Iterator[CompactedTask]:
     """Yield compacted tasks. Every task has a first row in the journal, which outlives it."""
-    lives = AuditEvent.objects.filter(matching("task_id", pattern), seq=1).order_by("task_id")
+    lives = AuditEvent.objects.filter(matching_id("task_id", pattern), seq=1).order_by("task_id")
     ids = list(lives.values_list("task_id", flat=True)[: 2 * MOST])
     kept = set(Task.objects.filter(uuid__in=ids).values_list("uuid", flat=True))
     yield from [CompactedTask(one) for one in ids if one and one not in kept][:MOST]

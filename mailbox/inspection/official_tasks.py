@@ -1,16 +1,26 @@
-"""The tasks of the official A2A protocol: one by its id, and the list. They are seen by their sender alone."""
+"""The tasks of the official A2A protocol: one by its id, and the list. They are seen by their sender alone.
+
+Tasks that stop: interrupted or resolved. All requests of a process that wait for such tasks share one look.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
+from django.db import connection
+
+from mailbox.database import listed, managers, prepared
+from mailbox.database.bell import topics
+from mailbox.database.bell.waiters import AwaitedLook, SharedLook
 from mailbox.database.paging import BUDGET, after, in_turn, page
-from mailbox.models import Agent, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models import Agent, Result, Task
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.a2a.states import TaskState, columns_of
 from mailbox.words.errors import UnknownTaskError
 
@@ -95,3 +105,56 @@ def _narrowed(found: TaskQuerySet, wanted: TaskFilter) -> TaskQuerySet:
     if wanted.since is not None:
         found = found.filter(status_at__gte=wanted.since)
     return found
+
+
+_CHANGED = ("state", "awaits", "outcome", "attempt", "turn", "journal_seq", "status_at", "is_direct")
+_RESULT = ("id", "status", "content", "error_message", "has_more")
+_STOPPED = f"""
+SELECT task.uuid, {", ".join(f"task.{name}" for name in _CHANGED)}, {", ".join(f"result.{name}" for name in _RESULT)}
+FROM mailbox_task task LEFT JOIN mailbox_result result ON result.task_id = task.id
+WHERE task.uuid IN ({{ids}}) AND task.state IN ('interrupted', 'resolved')"""  # noqa: S608 (columns of our own)
+
+
+@dataclass(frozen=True, slots=True)
+class StoppedTask:
+    """The columns of a task that its life changes, and the columns of its result, () without one."""
+
+    changed: Sequence[Any]
+    result: Sequence[Any]
+
+    def of(self, task: Task) -> Task:
+        """Bring the task up to date, with its result; return it."""
+        task.__dict__.update(zip(_CHANGED, self.changed, strict=True))
+        if self.result:
+            task.result = managers.instance_of(Result, _RESULT, self.result, task=task)
+        return task
+
+
+def awaiting(task: Task, wake: Callable[[], None]) -> AbstractContextManager[AwaitedLook[UUID, StoppedTask]]:
+    """Watch for the stop of a task during the block. ``wake`` is called once `AwaitedLook.read` returns it."""
+    return _look.awaiting(task.uuid, topics.task(task.uuid), wake)
+
+
+def _stopped(ids: Sequence[UUID]) -> Mapping[UUID, StoppedTask]:
+    """Return the stops of those tasks that have stopped. One statement."""
+    sql, values = _STOPPED.format(ids=listed.UUIDS[connection.vendor]), {"ids": listed.given(ids)}
+    return {UUID(str(row[0])): _stop(row) for row in _rows(sql, values)}
+
+
+def _rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
+    if connection.vendor == "postgresql":
+        return prepared.rows(sql, values)
+    with connection.cursor() as cursor:
+        cursor.execute(sql, values)
+        rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
+        return rows
+
+
+def _stop(row: Sequence[Any]) -> StoppedTask:
+    _, *changed, status_at, is_direct = row[: len(_CHANGED) + 1]
+    *result, has_more = row[len(_CHANGED) + 1 :]
+    at = None if status_at is None else listed.moment(status_at)
+    return StoppedTask((*changed, at, bool(is_direct)), () if result[0] is None else (*result, bool(has_more)))
+
+
+_look = SharedLook(_stopped)

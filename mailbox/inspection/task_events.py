@@ -18,8 +18,8 @@ from mailbox.words.a2a.fold import (
     Said,
     TaskSnapshot,
     derived_id,
+    opening_of,
 )
-from mailbox.words.a2a.opening import opening_of
 from mailbox.words.a2a.states import ENDING, Change, change_of
 from mailbox.words.conversation import AGENT
 from mailbox.words.kinds import Kind

@@ -10,11 +10,11 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef, Subquery
 
 from mailbox.access.callers import Caller
-from mailbox.access.visibility import visible_tasks
+from mailbox.access.capabilities import visible_tasks
 from mailbox.database.paging import Page, in_turn, keyset
 from mailbox.journal import compacted_tasks
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ def newest_messages(
     messages with a smaller number count.
     """
     said = Message.objects.all() if before is None else Message.objects.filter(seq__lt=before)
-    return said.newest_of(task, most=most, characters=characters)
+    return said.newest_of(task.pk, seq=task.journal_seq, most=most, characters=characters)
 
 
 def said_by_sender_from(task: Task, seq: int) -> int:

@@ -22,7 +22,7 @@ from django.db import connection
 from django.db.models import BigIntegerField
 
 from mailbox.access.callers import Caller
-from mailbox.access.visibility import visible_tasks
+from mailbox.access.capabilities import visible_tasks
 from mailbox.database import compiled, descent, listed
 from mailbox.database.compiled import Given, GivenList, Time
 from mailbox.database.paging import AT_ONCE, Page, Position, after, page

@@ -18,12 +18,11 @@ from django.db.models import BigIntegerField
 
 from mailbox.database import compiled
 from mailbox.database.backups import files
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.files import BackupError
 from mailbox.database.compiled import Given
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import sealed
-from mailbox.words.seal_check import UNREADABLE
-from mailbox.words.sealed import Block, Row
+from mailbox.words.sealed import UNREADABLE, Block, Row
 
 READ_AT_ONCE = 100  # rows; old rows may hold updates of a megabyte
 

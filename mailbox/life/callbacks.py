@@ -3,12 +3,15 @@
 Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
 
 Sends many callbacks again that were given up: each by itself, and a receipt of all.
+
+The hands that send callbacks, shared fairly among senders and receivers.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -23,7 +26,6 @@ from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.journal import entries
-from mailbox.life.delivery_slots import Hands
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
 from mailbox.outbound import destinations
 from mailbox.outbound.errors import BlockedUrlError
@@ -31,6 +33,55 @@ from mailbox.words import json_text, secret_box
 from mailbox.words.envelopes import TaskEnvelope, check_reason
 from mailbox.words.errors import InvalidRequestError, UnknownDeliveryError
 from mailbox.words.push import URL_MAX_LENGTH
+
+
+class DeliverySlots:
+    """The attempts that a process has under way, by sender and by receiver, and how many each may have at once.
+
+    None as a bound allows any number. ``paused`` holds, by receiver, the moment until which it gets no attempt.
+    Receivers are spelled as `destinations.receiver` spells them, senders are primary keys.
+    """
+
+    def __init__(
+        self,
+        under_way: Iterable[PushDelivery] = (),
+        *,
+        of_one_sender: int | None = None,
+        at_one_receiver: int | None = None,
+        paused: Mapping[str, datetime] | None = None,
+    ) -> None:
+        self.of_one_sender, self.at_one_receiver, self.paused = of_one_sender, at_one_receiver, paused or {}
+        self._senders: Counter[int] = Counter()
+        self._receivers: Counter[str] = Counter()
+        for delivery in under_way:
+            self._count(delivery.sender_id, destinations.receiver(delivery.url))
+
+    def copy(self) -> DeliverySlots:
+        same = DeliverySlots(of_one_sender=self.of_one_sender, at_one_receiver=self.at_one_receiver, paused=self.paused)
+        same._senders, same._receivers = self._senders.copy(), self._receivers.copy()
+        return same
+
+    def full_senders(self) -> list[int]:
+        """Return the senders that may begin no further attempt."""
+        return [sender for sender in self._senders if self._is_full(self._senders[sender], self.of_one_sender)]
+
+    def take(self, sender: int, receiver: str) -> bool:
+        """Count an attempt if the sender and the receiver may have one more. Return whether they may."""
+        if self._is_full(self._senders[sender], self.of_one_sender):
+            return False
+        if self._is_full(self._receivers[receiver], self.at_one_receiver):
+            return False
+        self._count(sender, receiver)
+        return True
+
+    def _count(self, sender: int, receiver: str) -> None:
+        self._senders[sender] += 1
+        self._receivers[receiver] += 1
+
+    @staticmethod
+    def _is_full(count: int, most: int | None) -> bool:
+        return most is not None and count >= most
+
 
 BACK_OFF = (
     timedelta(seconds=1),
@@ -112,14 +163,14 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
     )
 
 
-def claim_due(*, limit: int, hands: Hands | None = None) -> Sequence[PushDelivery]:
+def claim_due(*, limit: int, hands: DeliverySlots | None = None) -> Sequence[PushDelivery]:
     """Claim up to ``limit`` due callbacks for one attempt each, oldest first. No other process claims them meanwhile.
 
     A callback is passed over while its sender or its receiver has all the attempts that ``hands`` allows. A callback to
     a paused receiver is put off until the end of the pause. If a process dies during an attempt, the callback is due
     again after two minutes, and the attempt is logged as lost.
     """
-    hands = hands or Hands()
+    hands = hands or DeliverySlots()
     due_now = PushDelivery.objects.due(timezone.now()).from_senders_but(hands.full_senders())
     columns = ("pk", "sender_id", "url")
     chosen, put_off = fair(due_now.order_by("next_attempt_at", "pk").values_list(*columns), hands, limit)
@@ -149,7 +200,9 @@ def pause_until_due(*, shortest: float, longest: float) -> float:
     return longest if next_at is None else min(max((next_at - now).total_seconds(), 0.0), longest)
 
 
-def fair(due: QuerySet[Any, tuple[int, int, str]], hands: Hands, limit: int) -> tuple[list[int], dict[int, datetime]]:
+def fair(
+    due: QuerySet[Any, tuple[int, int, str]], hands: DeliverySlots, limit: int
+) -> tuple[list[int], dict[int, datetime]]:
     """Return the primary keys of the rows to claim, and of those to put off with the end of their pause.
 
     ``due`` has the primary key, sender and URL of the due rows, in the order in which they are claimed.

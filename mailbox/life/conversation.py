@@ -14,7 +14,7 @@ from mailbox.access.requests import Request
 from mailbox.journal import entries
 from mailbox.life import expiry, push_configs, task_limits
 from mailbox.models import Message, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words import json_text
 from mailbox.words.conversation import Words
 from mailbox.words.envelopes import A2A
@@ -116,7 +116,7 @@ def _must_be_new(task: Task, said: Words, attempt_id: UUID | None, push: PushTar
     """Raise `_SentBeforeError` if this attempt sent the message, and `InvalidRequestError` if it sent another one."""
     if attempt_id is None:
         return
-    message = Message.objects.posted_by(attempt_id, task).of_role(Message.Role.USER).first()
+    message = Message.objects.posted_by(attempt_id, task.pk).of_role(Message.Role.USER).first()
     if message is None:
         return
     wanted = [said.message_id, [dict(block) for block in said.content], json_text.loads(said.extra)]

@@ -17,13 +17,13 @@ from django.utils import timezone
 from mailbox.access import audit
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
+from mailbox.access.capabilities import visible_leases, visible_tasks
 from mailbox.access.limits import waits
-from mailbox.access.visibility import visible_leases, visible_tasks
 from mailbox.journal import entries
 from mailbox.life.resolution import resolve
 from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
 
 Found = TypeVar("Found")

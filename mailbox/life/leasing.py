@@ -8,15 +8,15 @@ from uuid import UUID
 from mailbox.access import audit
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
+from mailbox.access.capabilities import visible_tasks
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import waits
-from mailbox.access.visibility import visible_tasks
 from mailbox.database.paging import AT_ONCE, BUDGET
 from mailbox.journal import entries
 from mailbox.life import expiry
 from mailbox.life.fast_path import plain
 from mailbox.models import Lease, Task
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,

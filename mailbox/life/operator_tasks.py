@@ -14,7 +14,7 @@ from uuid import UUID
 from django.conf import settings
 from django.utils import timezone
 
-from mailbox.access import actions, audit, requests
+from mailbox.access import audit, requests
 from mailbox.access.agents import own_agent_setup
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import OPERATORS
@@ -58,7 +58,7 @@ def may_answer(agent: Agent) -> bool:
     """Whether the agent holds a live grant to post results for ``operators@hub``, within some scope."""
     sender = own_agent_setup.hub_agent(OPERATORS)
     live = CapabilityGrant.objects.live(timezone.now()).filter(subject=agent)
-    return any(requests.is_for(grant, actions.RESPOND, sender) for grant in live)
+    return any(requests.is_for(grant, requests.RESPOND, sender) for grant in live)
 
 
 def _require_ended(task_id: UUID) -> None:

@@ -1,18 +1,23 @@
-"""The verbs of a sender that sets and deletes webhooks of its tasks."""
+"""The verbs of a sender that sets and deletes webhooks of its tasks.
+
+The webhooks of a task, as its sender and the operators read them. No read shows a token or credentials.
+"""
 
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
 
-from mailbox.access import audit, visibility
+from mailbox.access import audit, capabilities
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
+from mailbox.database import paging
+from mailbox.database.paging import Page
 from mailbox.journal import entries
 from mailbox.life import callbacks, expiry
 from mailbox.models import Agent, AuditEvent, PushConfig, PushDelivery, Task
@@ -100,7 +105,7 @@ def is_asked_again(task_id: UUID, sent_at: datetime, target: PushTarget | None) 
 
 
 def _own(caller: Caller, task_id: UUID, recipient: Agent) -> Task:
-    task = visibility.own_a2a_tasks(caller, recipient).locked().filter(uuid=task_id).first()
+    task = capabilities.own_a2a_tasks(caller, recipient).locked().filter(uuid=task_id).first()
     if task is None:
         raise UnknownTaskError.of(task_id)
     return task
@@ -166,3 +171,40 @@ def _is_same(known: PushConfig, target: PushTarget) -> bool:
     except secret_box.UnreadableSecretError:  # the secrets cannot be compared
         return True
     return secrets == [target.token, target.auth_credentials]
+
+
+def config_of(caller: Caller, task_id: UUID, config_id: str, *, recipient: Agent) -> PushConfig:
+    """Return a webhook of the caller's task to ``recipient``.
+
+    Raises `UnknownTaskError` for a task that is not there for the caller, and for an absent webhook.
+    """
+    config = (
+        PushConfig.objects.webhooks().filter(task=_own_task(caller, task_id, recipient), config_id=config_id).first()
+    )
+    if config is None:
+        raise UnknownTaskError.of(task_id)
+    return config
+
+
+def page_of_configs(
+    caller: Caller, task_id: UUID, *, recipient: Agent, limit: int = 100, cursor: str | None = None
+) -> Page[PushConfig]:
+    """Return a page of the webhooks of the caller's task to ``recipient``, the oldest first.
+
+    Raises `UnknownTaskError` as `get` does, and `InvalidRequestError` for a cursor of another list or task.
+    """
+    found = PushConfig.objects.webhooks().filter(task=_own_task(caller, task_id, recipient))
+    name = f"webhooks of {task_id}"
+    return paging.keyset(found, "pk", int, is_unique=True, limit=limit, cursor=cursor, name=name)
+
+
+def configs_of_task(task: Task) -> Sequence[PushConfig]:
+    """Return the webhooks of a task, the oldest first."""
+    return list(PushConfig.objects.webhooks().filter(task=task).order_by("pk"))
+
+
+def _own_task(caller: Caller, task_id: UUID, recipient: Agent) -> Task:
+    task = capabilities.own_a2a_tasks(caller, recipient).filter(uuid=task_id).first()
+    if task is None:
+        raise UnknownTaskError.of(task_id)
+    return task

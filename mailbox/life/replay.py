@@ -51,7 +51,7 @@ def of(task: Task) -> str:
         }
         for one in whole(Artifact.objects.filter(task=task).in_order())
     ]
-    closing = Message.objects.closing_of(task).first()
+    closing = Message.objects.closing_of(task.pk, task.journal_seq).first()
     blocks, extra = (closing.blocks, closing.extra) if closing else ([], "{}")
     parts = {"artifacts": named, "closing": blocks, "closing_extra": extra, "is_direct": task.is_direct}
     return json_text.dumps(parts)

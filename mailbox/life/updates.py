@@ -95,8 +95,8 @@ def _posted_before(
     """
     if caller.agent != task.recipient:
         return None
-    rows: list[Message | Artifact] = [*Message.objects.posted_by(attempt_id, task).of_role(Message.Role.AGENT)]
-    rows += Artifact.objects.posted_by(attempt_id, task)
+    rows: list[Message | Artifact] = [*Message.objects.posted_by(attempt_id, task.pk).of_role(Message.Role.AGENT)]
+    rows += Artifact.objects.posted_by(attempt_id, task.pk)
     if not rows:
         return None
     rows.sort(key=lambda row: row.seq)

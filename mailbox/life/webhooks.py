@@ -16,8 +16,7 @@ from django.utils import timezone
 
 from mailbox.database import write_turns
 from mailbox.life import callbacks
-from mailbox.life.callbacks import BACK_OFF, CLOCKS_DIFFER, GIVEN_UP_AFTER, CallbackOutcome
-from mailbox.life.delivery_slots import Hands
+from mailbox.life.callbacks import BACK_OFF, CLOCKS_DIFFER, GIVEN_UP_AFTER, CallbackOutcome, DeliverySlots
 from mailbox.models import PushConfig, PushDelivery, Task
 
 MOST_LISTENED_TO = 2000  # tasks; the webhooks of further tasks are found by looking
@@ -41,13 +40,13 @@ class Candidate:
     begun: PushDelivery | None
 
 
-def due(*, limit: int, hands: Hands | None = None) -> Sequence[Candidate]:
+def due(*, limit: int, hands: DeliverySlots | None = None) -> Sequence[Candidate]:
     """Return up to ``limit`` due webhooks, those due for longest first. `claim` takes them.
 
     A webhook is passed over while its sender or its receiver has all the attempts that ``hands`` allows. A webhook of a
     paused receiver is put off until the end of the pause.
     """
-    hands, now = hands or Hands(), timezone.now()
+    hands, now = hands or DeliverySlots(), timezone.now()
     found = PushConfig.objects.due(now).exclude(task__sender__in=hands.full_senders())
     columns = ("pk", "task__sender_id", "url")
     chosen, put_off = callbacks.fair(found.order_by("next_attempt_at", "pk").values_list(*columns), hands, limit)

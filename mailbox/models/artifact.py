@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 from uuid import UUID
 
 from django.db import models
@@ -13,17 +13,14 @@ from django.db import models
 from mailbox.database.managers import managed_by
 from mailbox.words import json_text
 
-if TYPE_CHECKING:
-    from mailbox.models.task import Task
-
 
 class ArtifactQuerySet(models.QuerySet["Artifact"]):
     def in_order(self) -> ArtifactQuerySet:
         return self.order_by("seq")
 
-    def posted_by(self, attempt_id: UUID, task: Task) -> ArtifactQuerySet:
+    def posted_by(self, attempt_id: UUID, task_id: int) -> ArtifactQuerySet:
         """Narrow to the artifacts and chunks of one call for a task, in order."""
-        return self.filter(task=task, post_attempt_id=attempt_id).in_order()
+        return self.filter(task=task_id, post_attempt_id=attempt_id).in_order()
 
 
 class Artifact(models.Model):

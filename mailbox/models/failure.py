@@ -8,7 +8,7 @@ from django.db.models import Count, F, Max, Min
 
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
-from mailbox.words.fingerprints import DIGITS
+from mailbox.words.digests import DIGITS
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MINUTE = timedelta(minutes=1)
@@ -64,7 +64,7 @@ class Failure(models.Model):
         "mailbox.Task", models.CASCADE, primary_key=True, related_name="failure", db_constraint=False
     )
     agent = models.ForeignKey("mailbox.Agent", models.PROTECT, related_name="+", db_index=False)  # the recipient
-    fingerprint = models.CharField(max_length=DIGITS)  # see `mailbox.words.fingerprints`
+    fingerprint = models.CharField(max_length=DIGITS)  # see `mailbox.words.digests`
     outcome = models.CharField(max_length=10)  # of the task
     minute = models.IntegerField()  # when the result was posted, in whole minutes since 1970
 

@@ -12,8 +12,7 @@ from django.db.models.functions import Coalesce, Left
 from django.utils.functional import cached_property
 
 from mailbox.database import descent
-from mailbox.database.compiled import Time
-from mailbox.database.managers import managed_by
+from mailbox.database.managers import Moment, managed_by
 from mailbox.models.agent import Agent
 from mailbox.models.message import Message
 
@@ -22,11 +21,11 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
     def live(self) -> LeaseQuerySet:
         return self.filter(ended_at=None)
 
-    def stale(self, now: Time, after: timedelta) -> LeaseQuerySet:
+    def stale(self, now: Moment, after: timedelta) -> LeaseQuerySet:
         """Narrow to live leases that began at least ``after`` before ``now``."""
         return self.live().filter(leased_at__lte=now - after)
 
-    def aged(self, now: Time, least: timedelta, most: timedelta | None) -> LeaseQuerySet:
+    def aged(self, now: Moment, least: timedelta, most: timedelta | None) -> LeaseQuerySet:
         """Narrow to live leases at least ``least`` old and younger than ``most``, None for no limit."""
         found = self.live().filter(leased_at__lte=now - least) if least else self.live()
         return found if most is None else found.filter(leased_at__gt=now - most)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 from uuid import UUID, uuid5
 
 from django.db import models
@@ -13,17 +13,14 @@ from mailbox.words import json_text
 from mailbox.words.conversation import PROGRESS
 from mailbox.words.kinds import Kind
 
-if TYPE_CHECKING:
-    from mailbox.models.task import Task
-
 
 class MessageQuerySet(models.QuerySet["Message"]):
     def in_order(self) -> MessageQuerySet:
         return self.order_by("seq")
 
-    def posted_by(self, attempt_id: UUID, task: Task) -> MessageQuerySet:
+    def posted_by(self, attempt_id: UUID, task_id: int) -> MessageQuerySet:
         """Narrow to the messages of one call for a task, in order."""
-        return self.filter(task=task, post_attempt_id=attempt_id).in_order()
+        return self.filter(task=task_id, post_attempt_id=attempt_id).in_order()
 
     def of_role(self, role: Message.Role) -> MessageQuerySet:
         return self.filter(role=role)
@@ -33,20 +30,21 @@ class MessageQuerySet(models.QuerySet["Message"]):
         posted = AuditEvent.objects.filter(task_id=OuterRef("task__uuid"), seq=OuterRef("seq"))
         return self.filter(Exists(posted.filter(kind__in=[Kind.RESULT_POSTED, Kind.RESULT_REPLAYED])))
 
-    def closing_of(self, task: Task) -> MessageQuerySet:
+    def closing_of(self, task_id: int, seq: int) -> MessageQuerySet:
         """Narrow to the closing words of a resolved task, also before its journal rows are written.
 
-        No message comes after a result. So a message with the newest number of a resolved task closes it.
+        ``seq`` is the number of the task's newest row. No message comes after a result, so a message with it closes.
         """
-        return (self.filter(seq=task.journal_seq) | self.closing()).filter(task=task)
+        return (self.filter(seq=seq) | self.closing()).filter(task=task_id)
 
-    def newest_of(self, task: Task, *, most: int, characters: int) -> tuple[list[Message], bool]:
+    def newest_of(self, task_id: int, *, seq: int, most: int, characters: int) -> tuple[list[Message], bool]:
         """Return the newest messages of a task in order, and whether these are all of its messages.
 
-        They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``. A message that was
-        posted after ``task`` was read is left out too, so that no answer shows it beside an older state.
+        They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``. ``seq`` is the
+        newest number of the task as it was read. Messages above it are left out, so that no answer shows them beside an
+        older state.
         """
-        said = self.filter(task=task, seq__lte=task.journal_seq)
+        said = self.filter(task=task_id, seq__lte=seq)
         sizes = list(said.order_by("-seq").values_list("seq", Length("content"))[: most + 1])
         wanted, left = 0, characters
         for _, size in sizes[:most]:

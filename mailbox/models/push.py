@@ -8,8 +8,7 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import F, OuterRef, Q, Subquery
 
-from mailbox.database.compiled import Time
-from mailbox.database.managers import managed_by
+from mailbox.database.managers import Moment, managed_by
 from mailbox.models.agent import Agent
 
 
@@ -26,7 +25,7 @@ class PushConfigQuerySet(models.QuerySet["PushConfig"]):
         moved_on = Q(task__journal_seq__gt=F("told_seq")) | Q(told_part__lt=PushConfig.WHOLE_ROW)
         return self.open().filter(moved_on)
 
-    def due(self, now: Time) -> PushConfigQuerySet:
+    def due(self, now: Moment) -> PushConfigQuerySet:
         return self.with_something_to_tell().filter(next_attempt_at__lte=now)
 
 
@@ -101,7 +100,7 @@ class PushConfig(models.Model):
 
 
 class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
-    def due(self, now: Time) -> PushDeliveryQuerySet:
+    def due(self, now: Moment) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
 
     def due_after(self, moment: datetime) -> PushDeliveryQuerySet:

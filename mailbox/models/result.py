@@ -10,8 +10,7 @@ from django.db.models import Case, Count, ExpressionWrapper, F, Max, OuterRef, Q
 from django.db.models.functions import Coalesce, Left, TruncMinute
 
 from mailbox.database import descent
-from mailbox.database.compiled import Time
-from mailbox.database.managers import managed_by
+from mailbox.database.managers import Moment, managed_by
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
 from mailbox.models.rollup import MINUTE, RollUp, during
@@ -97,7 +96,7 @@ class ResultQuerySet(models.QuerySet["Result"]):
         """Narrow to results posted from ``start`` until before ``end``, None for until now."""
         return self.filter(posted(start, end))
 
-    def not_rolled_up(self, since: Time, most: int) -> ResultQuerySet:
+    def not_rolled_up(self, since: Moment, most: int) -> ResultQuerySet:
         """Narrow to results since then in minutes without a roll-up, among the newest ``most`` rows."""
         newest = RollUp.objects.of_hub().order_by("-minute")
         mark = Coalesce(Subquery(newest.values("last_result")[:1]), 0)

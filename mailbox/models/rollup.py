@@ -5,11 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
 from django.db import models
-from django.db.models import Case, F, Q, QuerySet, Subquery, Sum, Value, When
+from django.db.models import Case, Expression, F, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.functions import Coalesce, TruncHour
 
-from mailbox.database.compiled import Given, Time
-from mailbox.database.managers import managed_by
+from mailbox.database.managers import Moment, managed_by
 
 MINUTE = timedelta(minutes=1)
 FINE = timedelta(hours=25)  # how far back minutes are read singly: a day, and the hour that its end is compared with
@@ -18,7 +17,7 @@ FINE = timedelta(hours=25)  # how far back minutes are read singly: a day, and t
 SETTLES_AFTER = timedelta(minutes=2)
 
 
-def during(field: str, start: Time, end: datetime | None, mark: str = "") -> Q:
+def during(field: str, start: Moment, end: datetime | None, mark: str = "") -> Q:
     """Return the condition for rows whose ``field`` lies from ``start`` until before ``end``, None for until now.
 
     ``mark`` is the field of the roll-ups that bounds the keys of such rows, if there is one. No other index is then
@@ -43,14 +42,14 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         """Narrow to the compacted rows of minutes that are not rolled up yet."""
         return self.filter(is_open=True)
 
-    def since(self, start: Time) -> RollUpQuerySet:
+    def since(self, start: Moment) -> RollUpQuerySet:
         return self.filter(minute__gte=start)
 
     def newest(self) -> RollUp | None:
         """Return the hub's row of the newest minute, which has all marks; None before the first roll-up."""
         return self.of_hub().order_by("-minute").first()
 
-    def mark_before(self, moment: Time, mark: str) -> Coalesce:
+    def mark_before(self, moment: Moment, mark: str) -> Coalesce:
         """Return, as an expression, a key up to which all rows are older than ``moment``."""
         over = self._marked().filter(minute__lte=moment - MINUTE).order_by("-minute")
         return Coalesce(Subquery(over.values(mark)[:1]), 0)
@@ -64,7 +63,12 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         return self.of_hub().filter(last_task__isnull=False)
 
     def for_results(
-        self, start: Time, agents: Collection[int | Given], agents_start: Time, runs_from: Time, fine: Time | None
+        self,
+        start: Moment,
+        agents: Collection[int | Expression],
+        agents_start: Moment,
+        runs_from: Moment,
+        fine: Moment | None,
     ) -> list[QuerySet[RollUp, tuple[Any, ...]]]:
         """Return (agent, is_open, last_result, minute, ok, partial, error, replayed, runs) of many minutes, in parts.
 
@@ -195,3 +199,76 @@ class RollUpTurn(models.Model):
 def floor(moment: datetime) -> datetime:
     """Return the beginning of the minute of ``moment``."""
     return moment.replace(second=0, microsecond=0)
+
+
+class DepthQuerySet(models.QuerySet["Depth"]):
+    def of(self, agent: int | None) -> DepthQuerySet:
+        """Narrow to the rows of one agent, by primary key; None is the whole hub."""
+        return self.filter(agent=agent)
+
+
+class Depth(models.Model):
+    """The numbers of tasks at one minute, of one agent or of the whole hub. `mailbox.upkeep.rollups` counts them.
+
+    An agent that has nothing to do has no row. A minute without a row of the hub was not counted.
+    """
+
+    agent = models.ForeignKey(  # the recipient and holder; None: the whole hub
+        "mailbox.Agent", models.CASCADE, null=True, related_name="+", db_index=False
+    )
+    minute = models.DateTimeField()
+    queued = models.PositiveIntegerField()
+    leased = models.PositiveIntegerField()
+    stale = models.PositiveIntegerField()  # those of the leases that are stale
+
+    objects: ClassVar[DepthQuerySet] = managed_by(DepthQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["agent", "minute"], name="depth_once_per_agent_and_minute"),
+            models.UniqueConstraint(fields=["minute"], condition=Q(agent=None), name="depth_once_per_minute"),
+        ]
+        indexes = [models.Index(fields=["minute"], name="depth_minute")]  # depths.measure: old rows to delete
+
+    def __str__(self) -> str:
+        return f"{self.minute:%Y-%m-%d %H:%M}"
+
+
+SPANS = (10, 60)  # minutes of a slot: of the last hours, and of the last day
+
+
+class PairCountQuerySet(models.QuerySet["PairCount"]):
+    def since(self, span: int, slot: int) -> PairCountQuerySet:
+        return self.filter(span=span, slot__gte=slot)
+
+    def by_pair(self) -> models.QuerySet[PairCount, Any]:
+        """Return (sender, recipient, sent, results, errors) of each pair."""
+        found: Any = self.order_by().values("sender", "recipient")
+        summed = found.annotate(tasks=Sum("sent"), ends=Sum("results"), failed=Sum("errors"))
+        pairs: models.QuerySet[PairCount, Any] = summed.values_list("sender", "recipient", "tasks", "ends", "failed")
+        return pairs
+
+
+class PairCount(models.Model):
+    """The tasks from one sender to one recipient within a slot of time, and the results of such tasks.
+
+    `mailbox.upkeep.rollups` counts them. A slot is ``span`` minutes long, and ``slot`` is its number since 1970.
+    """
+
+    span = models.PositiveSmallIntegerField()  # one of SPANS
+    slot = models.IntegerField()
+    sender = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="+", db_index=False)
+    recipient = models.ForeignKey("mailbox.Agent", models.CASCADE, related_name="+", db_index=False)
+    sent = models.PositiveIntegerField(default=0)
+    results = models.PositiveIntegerField(default=0)
+    errors = models.PositiveIntegerField(default=0)  # part of the results
+
+    objects: ClassVar[PairCountQuerySet] = managed_by(PairCountQuerySet)
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["span", "slot", "sender", "recipient"], name="pair_count_unique")
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.sender_id} to {self.recipient_id}"

@@ -6,7 +6,7 @@ from django.conf import settings
 from django_otp.plugins.otp_static.models import StaticDevice
 from django_otp.plugins.otp_totp.models import TOTPDevice
 
-from mailbox.words import sealed_keys
+from mailbox.words import secret_box
 from mailbox.words.secret_box import UnreadableSecretError
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class SecondFactor(TOTPDevice):  # type: ignore[misc]  # its package has no type
     @property
     def bin_key(self) -> bytes:
         """The key of the codes. Raises `UnreadableSecretError` if the hub has lost its SECRET_KEY."""
-        return sealed_keys.unseal(self.key)
+        return secret_box.unseal_key(self.key)
 
     @property
     def is_readable(self) -> bool:

@@ -16,7 +16,7 @@ from django.conf import settings
 from django.db import transaction
 from django.utils import timezone
 
-from mailbox.access import actions, audit
+from mailbox.access import audit, requests
 from mailbox.access.agents import own_agent_setup
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
@@ -117,7 +117,7 @@ def scheduler_locked() -> Iterator[None]:
 def is_granted() -> bool:
     """Whether the scheduler's agent holds ``a2a.repair.requeue``, within some scope."""
     live = CapabilityGrant.objects.live(timezone.now())
-    return live.filter(subject__display=SCHEDULER, action=actions.REQUEUE).exists()
+    return live.filter(subject__display=SCHEDULER, action=requests.REQUEUE).exists()
 
 
 def run_once(caller: Caller, *, reason: str, worded: Callable[[MailboxError], str]) -> AuditEvent:

@@ -15,7 +15,7 @@ from mailbox.life import operator_tasks
 from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
 from mailbox.repairs import repair
 from mailbox.repairs.repair import DuplicateRisk
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.errors import (
     AlreadyResolvedError,
     CapabilityMissingError,
@@ -132,7 +132,7 @@ def _detail(refusal: MailboxError, row: RepairPlanRow, name: str) -> str:
             return f"resolved as {outcome}" if outcome else "compacted"
         case UnknownTaskError():
             return "compacted"
-    return advice.to_others(refusal, name)[:500]
+    return errors.text_for_others(refusal, name)[:500]
 
 
 def _person(plan: RepairPlan) -> str:

@@ -1,23 +1,30 @@
-"""Plans to repair many leases at once. A plan is made, shown, and then applied or discarded."""
+"""Plans to repair many leases at once. A plan is made, shown, and then applied or discarded.
+
+Plans to send many failed tasks again. Each becomes a new task, and the failed task stays as it is.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from mailbox.access import actions, audit, capabilities
+from mailbox.access import audit, capabilities, requests
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
+from mailbox.access.own_agents import OPERATORS
 from mailbox.access.requests import Request
 from mailbox.journal import entries
-from mailbox.models import Lease, RepairPlan, RepairPlanRow
+from mailbox.life import operator_tasks
+from mailbox.models import Agent, Lease, RepairPlan, RepairPlanRow, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.repair_plan import INTENT_KEPT
+from mailbox.models.task import TaskQuerySet, id_of_copy
 from mailbox.repairs.repair import MESSAGE_MAX_LENGTH
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError, WrongPartyError
+from mailbox.words.sealed import ERASED
 
 CAP = 1_000  # leases in one plan
 COUNTED_TO = 10_000
@@ -25,9 +32,9 @@ TYPED_ABOVE = 50  # a plan of more leases is confirmed by typing their number
 GOOD_FOR = timedelta(minutes=10)
 
 ACTION = {
-    RepairPlan.Verb.REQUEUE: actions.REQUEUE,
-    RepairPlan.Verb.FORCE_ERROR: actions.FORCE_ERROR,
-    RepairPlan.Verb.SEND_AGAIN: actions.SEND,
+    RepairPlan.Verb.REQUEUE: requests.REQUEUE,
+    RepairPlan.Verb.FORCE_ERROR: requests.FORCE_ERROR,
+    RepairPlan.Verb.SEND_AGAIN: requests.SEND,
 }
 
 
@@ -269,3 +276,60 @@ def _open(caller: Caller, number: int, journal: Journal) -> RepairPlan:
     if plan.has_expired(journal.now):
         raise PlanClosedError(f"Plan #{number} has expired, because its leases may have changed. Make a new one.")
     return plan
+
+
+SEND_AGAIN = RepairPlan.Verb.SEND_AGAIN
+
+
+def make_copy_plan(caller: Caller, found: TaskQuerySet, *, token: UUID, query: str) -> RepairPlan:
+    """Make a plan of the failed tasks among ``found``, oldest first and at most `plans.CAP` of them. It sends none yet.
+
+    ``token`` names the request: a repeat returns the plan of the first call. ``query`` is the search that chose the
+    tasks. Left out as skipped are tasks that were sent again before, erased tasks, and tasks whose recipient may not
+    answer ``operators@hub``.
+
+    Raises `InvalidRequestError` without any failed task, `WrongPartyError` for agents and programs, and a capability
+    error. Journals ``a2a_repair_plan_made``.
+    """
+    failed = found.failed()
+    tasks = list(failed.with_parties().with_opening().order_by("pk")[:CAP])
+    silent = {agent for agent in {task.recipient for task in tasks} if not operator_tasks.may_answer(agent)}
+    copied = Task.objects.filter(uuid__in=[id_of_copy(task.uuid) for task in tasks])
+    sent = set(copied.values_list("uuid", flat=True))
+    return store(
+        caller,
+        SEND_AGAIN,
+        [_copy_row(task, sent, silent) for task in tasks],
+        token=token,
+        query=query,
+        matching=failed.order_by()[: COUNTED_TO + 1].count(),
+    )
+
+
+def _copy_row(task: Task, sent: Collection[UUID], silent: Collection[Agent]) -> RepairPlanRow:
+    opening = str(getattr(task, "opening", ""))
+    verdict, detail = _copy_verdict(task, opening, sent, silent)
+    return RepairPlanRow(
+        task_id=task.uuid,
+        intent=opening[:INTENT_KEPT],
+        sender=task.sender.display,
+        holder=task.recipient.display,
+        attempt=task.attempt,
+        leased_at=task.resolved_at or task.sent_at,
+        is_idempotent=task.is_idempotent,
+        verdict=verdict,
+        detail=detail,
+    )
+
+
+def _copy_verdict(
+    task: Task, opening: str, sent: Collection[UUID], silent: Collection[Agent]
+) -> tuple[RepairPlanRow.Verdict, str]:
+    if id_of_copy(task.uuid) in sent:
+        return RepairPlanRow.Verdict.SKIPPED, "already sent again"
+    if opening.startswith(ERASED):
+        return RepairPlanRow.Verdict.SKIPPED, "its payload was erased"
+    if task.recipient in silent:
+        grant = f"a2a grant give {task.recipient} {requests.RESPOND}.{OPERATORS}"
+        return RepairPlanRow.Verdict.SKIPPED, f"{task.recipient} can't answer {OPERATORS}. Grant it: {grant}"[:500]
+    return (RepairPlanRow.Verdict.READY if task.is_idempotent else RepairPlanRow.Verdict.CONSENT), ""

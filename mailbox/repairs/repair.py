@@ -8,11 +8,11 @@ from enum import StrEnum
 from typing import Self
 from uuid import UUID
 
-from mailbox.access import actions, audit
+from mailbox.access import audit, requests
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
+from mailbox.access.capabilities import visible_tasks
 from mailbox.access.requests import Request
-from mailbox.access.visibility import visible_tasks
 from mailbox.journal import entries
 from mailbox.journal.entries.task_life import RepairAppliedData
 from mailbox.life.leasing import require_lease
@@ -74,7 +74,7 @@ def requeue_within(
     lease_id: UUID | None,
 ) -> Task:
     """Requeue as `requeue` does, with a checked reason, within the decision of ``journal`` from `deciding`."""
-    task = _unresolved(caller, task_id, lease_id, journal, verb=actions.REQUEUE, duplicate_risk=duplicate_risk)
+    task = _unresolved(caller, task_id, lease_id, journal, verb=requests.REQUEUE, duplicate_risk=duplicate_risk)
     lease = _repairable(task, lease_id)
     if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
         raise DuplicateRiskMismatchError(task_id=task_id)
@@ -118,7 +118,7 @@ def force_error_within(
     asked_by: UUID | None = None,
 ) -> Result:
     """Force an error as `force_error` does, with checked texts, within the decision of ``journal`` from `deciding`."""
-    task = _unresolved(caller, task_id, lease_id, journal, verb=actions.FORCE_ERROR)
+    task = _unresolved(caller, task_id, lease_id, journal, verb=requests.FORCE_ERROR)
     if asked_by is not None:
         require_lease(task, task.asking_lease() or task.live_lease(), asked_by)
     is_held = task.state != Task.State.INTERRUPTED or lease_id is not None

@@ -15,8 +15,8 @@ from django.utils import timezone
 
 from mailbox.access import audit, capabilities
 from mailbox.access.callers import Caller
+from mailbox.access.capabilities import visible_leases
 from mailbox.access.requests import Request
-from mailbox.access.visibility import visible_leases
 from mailbox.models import Lease, Task
 from mailbox.repairs.repair import DuplicateRisk, applied
 from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError

@@ -1,24 +1,34 @@
-"""Backups of the whole hub: its database, its secret and its seal key in one file."""
+"""Backups of the whole hub: its database, its secret and its seal key in one file.
+
+The restore of a backup: the database changes in one transaction, or not at all.
+"""
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 from django.conf import settings
-from django.db import connection
+from django.core.management import call_command
+from django.db import DatabaseError, connection, transaction
+from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
+from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from mailbox.access import audit
+from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.database import vitals
 from mailbox.database.backups import archive, files, postgresql, sqlite
-from mailbox.database.backups.archive import Manifest, Writer
-from mailbox.database.backups.errors import BackupError
-from mailbox.journal import entries
+from mailbox.database.backups.archive import Manifest, Reader, Writer
+from mailbox.database.backups.files import BackupError
+from mailbox.journal import entries, seals
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
-from mailbox.words import secret_box
+from mailbox.upkeep import verification
+from mailbox.words import sealed, secret_box
 
 # The rows that a restore counts again.
 COUNTED = {
@@ -124,3 +134,218 @@ def applied() -> list[str]:
 def counted() -> dict[str, int]:
     """Return the number of rows of each main table, by the name that the manifest uses."""
     return {name: model._default_manager.count() for name, model in COUNTED.items()}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A finished restore.
+
+    ``kept`` names the earlier database: a file, or a PostgreSQL schema; None if it was empty. ``kept_secret`` is the
+    file of the earlier secret, None if it stayed; ``kept_seal_key`` is that of the seal key. ``secret_differs``:
+    SECRET_KEY is not the secret of the backup. ``migrated`` counts the migrations that the backup lacked.
+    ``journal_problem`` is the first problem of the restored journal, "" without one.
+    """
+
+    manifest: Manifest
+    kept: str | None
+    kept_secret: Path | None
+    kept_seal_key: Path | None
+    secret_differs: bool
+    migrated: int
+    journal_problem: str
+
+
+def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
+    """Replace the hub's database, its secret and its seal key by those of a backup. No hub may run.
+
+    ``replaces`` allows a database with tasks to be replaced. The earlier database and secret are kept under new names.
+    A backup of an older version is migrated. If the process ends meanwhile, the database is the earlier or the new
+    one. Raises `BackupError` while another process uses the database, and without ``replaces`` for a database with
+    tasks. It also refuses a damaged file, a backup of a newer version or another engine, and tables that disagree with
+    the journal. A journal that is not as it was sealed is reported, and restored: the hub may have no other backup. The
+    head that this machine recorded is kept under a new name. Journals ``hub_restored`` in the restored database.
+    """
+    with archive.opened(file) as backup:
+        _require_fit(backup.manifest)
+        secret = backup.text(archive.SECRET) if backup.manifest.has_secret else None
+        seal_key = backup.text(archive.SEAL_KEY) if backup.manifest.has_seal_key else None
+        step = _Step(caller, backup, file, replaces=replaces, name=name_of_earlier(datetime.now(UTC)))
+        try:
+            kept = step.into_postgresql() if connection.vendor == "postgresql" else step.into_sqlite()
+        except OSError as error:
+            raise BackupError(f"{error.filename or file}: {error.strerror or error}.") from error
+        except DatabaseError as error:
+            raise BackupError(f"The database refused the restore, and is as before: {error}".strip()) from error
+        kept_secret = _bring(secret, secret_file(), step.name)
+        kept_seal_key = _bring(seal_key, seal_key_file(), step.name)
+        _set_head_aside(step.name)
+    return Restored(
+        manifest=backup.manifest,
+        kept=kept,
+        kept_secret=kept_secret,
+        kept_seal_key=kept_seal_key,
+        secret_differs=_differs(backup.manifest),
+        migrated=step.migrated,
+        journal_problem=step.journal_problem,
+    )
+
+
+def name_of_earlier(now: datetime) -> str:
+    """Return the name that marks the database and the secret replaced at ``now``. Restores of one second differ."""
+    return f"before-{now:%Y%m%dT%H%M%S%f}Z"
+
+
+class _Step:
+    """The replacement of the database. ``name`` marks the earlier database."""
+
+    def __init__(self, caller: Caller, backup: Reader, file: Path, *, replaces: bool, name: str) -> None:
+        self._caller, self._backup, self._file, self._replaces = caller, backup, file, replaces
+        self.name, self.migrated, self.journal_problem = name, 0, ""
+
+    def into_sqlite(self) -> str | None:
+        target = sqlite.file()
+        with sqlite.held(target) as hub:
+            self._allow(hub.content)
+            with sqlite.draft(files.beside(target, ".restoring")) as draft:
+                self._backup.extract(archive.DATABASE["sqlite"], draft)
+                sqlite.check(draft)
+                with sqlite.as_the_database(draft):
+                    self._approve()
+                    self._finish()
+                kept = hub.replace_by(draft, files.beside(target, f".{self.name}"))
+        return str(kept) if kept else None
+
+    def into_postgresql(self) -> str | None:
+        postgresql.require_alone()
+        dumped = files.private(Path(settings.A2A_VAR) / "hub.dump.restoring")
+        try:
+            self._backup.extract(archive.DATABASE["postgresql"], dumped)
+            with transaction.atomic(durable=True):
+                self._allow(postgresql.content())
+                kept = postgresql.set_aside(self.name.replace("-", "_").lower())
+                postgresql.load(dumped)
+                self._approve()
+                self._finish()
+        finally:
+            dumped.unlink(missing_ok=True)
+            connection.close()
+        return kept
+
+    def _allow(self, content: str | None) -> None:
+        if content is not None and not self._replaces:
+            raise BackupError(f"{content}. Give --replace to replace it; the earlier database is kept.")
+
+    def _approve(self) -> None:
+        """Raise `BackupError` unless the rows are those of the backup, and tables and journal agree."""
+        rows = counted()
+        if rows != self._backup.manifest.rows:
+            raise BackupError(
+                f"The backup holds {archive.totals(rows)}. "
+                f"Its manifest lists {archive.totals(self._backup.manifest.rows)}."
+            )
+        last = AuditEvent.objects.filter(task_id=OuterRef("uuid"), seq__isnull=False).order_by("-seq").values("seq")[:1]
+        apart = Task.objects.annotate(last=Subquery(last)).exclude(last=F("journal_seq")).values_list("uuid", flat=True)
+        if some := list(apart[:3]):
+            raise BackupError(f"Tables and journal of the backup disagree about task {', '.join(map(str, some))}.")
+
+    def _finish(self) -> None:
+        """Apply missing migrations, verify the journal, and journal the restore."""
+        missing = _missing(set(self._backup.manifest.migrations))
+        if missing:
+            call_command("migrate", interactive=False, verbosity=0)
+        self.migrated = len(missing)
+        manifest = self._backup.manifest
+        finding = verification.verify(restored_key=self._seal_key()).finding
+        self.journal_problem = finding.sentence if finding else ""
+        journal = Journal(self._caller)
+        journal.beside(
+            entries.hub_restored(
+                str(self._file.absolute()),
+                sha256=manifest.members[archive.DATABASE[manifest.engine]]["sha256"],
+                made_at=manifest.made_at,
+                tasks=manifest.rows["tasks"],
+            )
+        )
+        journal.write()
+
+    def _seal_key(self) -> str:
+        """Return the public key that sealed the journal of the backup, as far as the backup tells."""
+        given = settings.A2A_SEAL_KEY
+        if self._backup.manifest.has_seal_key:
+            given = self._backup.text(archive.SEAL_KEY).strip()
+        try:
+            return sealed.public_key(given)
+        except ValueError as error:
+            raise BackupError("The seal key of the backup is unreadable.") from error
+
+
+def _require_fit(manifest: Manifest) -> None:
+    """Raise `BackupError` for a backup of another engine or schema, or of a newer version."""
+    if manifest.engine != connection.vendor:
+        raise BackupError(
+            f"The backup is of {manifest.engine}, and this hub uses {connection.vendor}. Set DATABASE_URL accordingly."
+        )
+    if connection.vendor == "postgresql" and manifest.schema != postgresql.schema():
+        raise BackupError(f"The backup is of schema {manifest.schema}, and this hub uses {postgresql.schema()}.")
+    loader = MigrationLoader(None)
+    replaced = {name for migration in loader.replacements.values() for name in migration.replaces}
+    known = {f"{app}.{name}" for app, name in loader.disk_migrations.keys() | replaced}
+    ours = {name for name in manifest.migrations if name.partition(".")[0] in loader.migrated_apps}
+    if newer := sorted(ours - known):
+        raise BackupError(
+            f"The backup is of a newer version of the hub, {manifest.hub_version}: this version lacks "
+            f"{', '.join(newer)}. Restore it with that version."
+        )
+
+
+def _missing(applied: set[str]) -> list[str]:
+    return [f"{app}.{name}" for app, name in MigrationLoader(None).graph.nodes if f"{app}.{name}" not in applied]
+
+
+def _bring(secret: str | None, file: Path | None, name: str) -> Path | None:
+    """Write a secret of the backup to its file, unless ``file`` is None: then the environment holds it.
+
+    Keep an earlier, different secret under a new name, and return that. Raise `BackupError` if the file cannot be
+    written; the database is the restored one by then.
+    """
+    if secret is None or file is None:
+        return None
+    kept = None
+    try:
+        if file.exists() and file.read_text("ascii") == secret:
+            return None
+        if file.exists():
+            kept = files.beside(file, f".{name}")
+            os.link(file, kept)
+        with files.appearing(file) as stream:
+            stream.write(secret.encode("ascii"))
+    except OSError as error:
+        raise BackupError(
+            f"The database is restored, but not the hub's secret: {error.filename or file}: {error.strerror or error}. "
+            "The hub cannot open the secrets of callbacks, or verify its journal, without it. Make the file writable, "
+            "and restore again with --replace."
+        ) from error
+    return kept
+
+
+def _set_head_aside(name: str) -> None:
+    """Keep the recorded head under a new name: it is of the earlier journal. Raise `BackupError` if it cannot be."""
+    file = seals.head_file()
+    try:
+        if file.exists():
+            files.rename(file, files.beside(file, f".{name}"))
+    except OSError as error:
+        raise BackupError(f"The hub is restored, but rename {file} before it starts: {error.strerror}.") from error
+
+
+def _differs(manifest: Manifest) -> bool:
+    present = _present()
+    return present is None or secret_box.digest_of(present) != manifest.secret_digest
+
+
+def _present() -> str | None:
+    """Return the secret that the hub will use, None if it has no secret yet."""
+    file = secret_file()
+    if file is None:
+        return str(settings.SECRET_KEY)
+    return file.read_text("ascii") if file.exists() else None

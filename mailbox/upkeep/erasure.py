@@ -32,7 +32,7 @@ from mailbox.models import (
 )
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.push import PushDeliveryQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError, WrongPartyError

@@ -12,7 +12,7 @@ from mailbox.database import write_turns
 from mailbox.models import Failure, Result, RollUpTurn
 from mailbox.models.failure import minute_of
 from mailbox.models.rollup import SETTLES_AFTER
-from mailbox.words import fingerprints
+from mailbox.words import digests
 
 BATCH = 500  # failures that one transaction files
 MOST = 10_000  # failures that one pass files; after an upgrade the older failures follow, pass by pass
@@ -29,7 +29,7 @@ def file_failures(now: datetime | None = None) -> int:
     while looked_at < MOST:
         with write_turns.turn(), transaction.atomic():
             turn = RollUpTurn.take()
-            rows = list(Result.objects.errors_after(max(after, turn.filed_to), fingerprints.READ)[:BATCH])
+            rows = list(Result.objects.errors_after(max(after, turn.filed_to), digests.READ)[:BATCH])
             total += _file(rows)
             settled = _settled(rows, now)
             if settled is not None and after in (0, turn.filed_to):
@@ -49,7 +49,7 @@ def _file(rows: list[tuple[Any, ...]]) -> int:
         Failure(
             task_id=task,
             agent_id=agent,
-            fingerprint=fingerprints.of(display, outcome, message or ""),
+            fingerprint=digests.fingerprint(display, outcome, message or ""),
             outcome=outcome,
             minute=minute_of(posted_at),
         )

@@ -20,8 +20,7 @@ from mailbox.upkeep import verification
 from mailbox.upkeep.verification import Verification
 from mailbox.words import sealed
 from mailbox.words.kinds import Kind
-from mailbox.words.seal_check import UNREADABLE, Chain, Finding
-from mailbox.words.sealed import Block, Row
+from mailbox.words.sealed import UNREADABLE, Block, Chain, Finding, Row
 
 FORMAT = 1
 NEWEST_ROW = 2**63 - 1

@@ -16,7 +16,7 @@ from mailbox.database import settled, write_turns
 from mailbox.journal import seals
 from mailbox.journal.seals import Head
 from mailbox.models import AuditEvent, Seal
-from mailbox.words import json_text, merkle, sealed
+from mailbox.words import json_text, sealed
 from mailbox.words.errors import MailboxError
 from mailbox.words.sealed import Block, Row
 
@@ -81,7 +81,7 @@ def _seal_next(last: int) -> Block | None:
         first_id=first,
         last_id=leaves[-1][0],
         count=len(leaves),
-        root=merkle.root([leaf for _, leaf in leaves]).hex(),
+        root=sealed.merkle_root([leaf for _, leaf in leaves]).hex(),
         previous=previous,
         sealed_at=timezone.now(),
         marks=sealed.marks(leaves),

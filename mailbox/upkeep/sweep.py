@@ -10,7 +10,7 @@ from mailbox.access import nonces
 from mailbox.access.callers import Caller
 from mailbox.life import callbacks, expiry, replay, webhooks
 from mailbox.repairs import plan_execution
-from mailbox.upkeep import compaction, failure_filing, old_rows, pair_counts, rollups, sealing
+from mailbox.upkeep import compaction, failure_filing, rollups, sealing
 from mailbox.upkeep.compaction import Retention
 
 PLANS_FOR = 30.0  # seconds of each minute for applied plans
@@ -23,7 +23,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         "roll up minutes": rollups.roll,
         "file failures": failure_filing.file_failures,
         "measure queues": rollups.measure,
-        "count pairs": pair_counts.count_pairs,
+        "count pairs": rollups.count_pairs,
         "keep tasks/send under its cap": lambda: compaction.cap_sent(
             caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP
         ),
@@ -32,7 +32,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         "bring webhooks back": webhooks.bring_back,
         "seal the journal": sealing.seal,
         "drop expired nonces": nonces.drop_expired,
-        "delete old rows": old_rows.tidy,
+        "delete old rows": compaction.tidy,
     }
     if settings.A2A_RETENTION_SWEEP:
         due["compact"] = lambda: compaction.compact(caller, Retention.from_settings())

@@ -11,12 +11,10 @@ from mailbox.access.requests import Request
 from mailbox.journal import seals
 from mailbox.journal.seals import Head
 from mailbox.models import AuditEvent, Seal
-from mailbox.words import json_text, merkle, sealed
+from mailbox.words import json_text, sealed
 from mailbox.words.errors import MailboxError, NotSealedError
 from mailbox.words.kinds import Kind
-from mailbox.words.merkle import Step
-from mailbox.words.seal_check import UNREADABLE, Chain, Finding, unbacked
-from mailbox.words.sealed import Block, Row
+from mailbox.words.sealed import UNREADABLE, Block, Chain, Finding, Row, Step, unbacked
 
 UNREADABLE_RECORD = "the record of the newest block beside the seal key is unreadable"
 
@@ -105,7 +103,7 @@ def prove(row_id: int) -> Proof:
     leaves = [sealed.leaf(seal.form, row) for row in numbered]
     for index, row in enumerate(numbered):
         if row["id"] == row_id:
-            return Proof(row=row, leaf=leaves[index], steps=merkle.path(leaves, index), block=seal.block)
+            return Proof(row=row, leaf=leaves[index], steps=sealed.path(leaves, index), block=seal.block)
     raise NotSealedError(f"There is no row {row_id}.", row=row_id)
 
 

@@ -57,7 +57,7 @@ class Words(Details):
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
-        found = dict(shapes.problems(self))
+        found = dict(shapes.shape_problems(self))
         if not found:
             found = dict(self._problems())
         if found:

@@ -1,4 +1,9 @@
-"""Tasks and results as they come in, before they are rows: plain, frozen values, and their checks."""
+"""Tasks and results as they come in, before they are rows: plain, frozen values, and their checks.
+
+Checks that values and the fields of a dataclass have their declared types.
+
+HTTP readers build envelopes from checked JSON. Code in this process may build one from any values.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +13,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 from uuid import UUID
 
 import base58
 
-from mailbox.words import content, json_text, shapes
+from mailbox.words import content, json_text
 from mailbox.words.conversation import Details
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.push import PushTarget, problem_of_url
+from mailbox.words.shapes import shape_problems
 from mailbox.words.times import LONGEST
+
+if TYPE_CHECKING:
+    pass
+
 
 DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
 LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
@@ -156,7 +166,7 @@ class TaskEnvelope:
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
-        _refuse(dict(shapes.problems(self)))
+        _refuse(dict(shape_problems(self)))
         problems: dict[str, str | None] = {
             "intent_text": _blank(self.intent_text, "intent_text must not be empty"),
             "task_kind": _blank(self.task_kind, "task_kind must not be empty when present"),
@@ -209,7 +219,7 @@ class ResultEnvelope:
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
-        _refuse(dict(shapes.problems(self)))
+        _refuse(dict(shape_problems(self)))
         problems: dict[str, str | None] = dict(content.problems(self.content))
         problems |= {f"message.{path}": problem for path, problem in content.problems(self.message)}
         problems |= dict(self.details.problems_of_details("details.")) if self.details else {}

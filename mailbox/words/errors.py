@@ -3,6 +3,15 @@
 The docstring of a class is its default message.
 
 The errors of signed requests.
+
+The requests that a limit still grants, as the headers RateLimit and RateLimit-Policy report them.
+
+Source: draft-ietf-httpapi-ratelimit-headers.
+
+The error texts that callers read. If a capability is missing, the text also says how to get it.
+
+Each interface chooses the text for its readers. Programs get the command that their operator can run. People get the
+groups that hold the capability.
 """
 
 from __future__ import annotations
@@ -13,8 +22,32 @@ from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 
-from mailbox.words.allowances import Allowance
 from mailbox.words.kinds import Entry
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Allowance:
+    """The state of one limit after a request.
+
+    ``policy`` is the limit's name. A caller gets ``quota`` requests in ``window`` seconds, and has ``remaining`` of
+    them now. ``reset`` is the number of whole seconds until it may have more. ``window`` None: a quota of things that
+    the hub keeps for the caller.
+    """
+
+    policy: str
+    quota: int
+    window: int | None
+    remaining: int
+    reset: int
+
+    def headers(self) -> dict[str, str]:
+        """Return both headers by name."""
+        window = "" if self.window is None else f";w={self.window}"
+        return {
+            "RateLimit-Policy": f'"{self.policy}";q={self.quota}{window}',
+            "RateLimit": f'"{self.policy}";r={self.remaining};t={self.reset}',
+        }
+
 
 SHOWN = 200  # characters of a name that an error repeats
 
@@ -317,3 +350,48 @@ class BadSignatureError(UnauthenticatedError):
         """``reason`` is a sentence."""
         super().__init__(f"The signature of the request is refused ({fault}). {reason}")
         self.fault = fault
+
+
+def text_for_program(refusal: MailboxError) -> str:
+    """Return the error's message, with the remedy for a program or for the command line."""
+    lack = _lack(refusal)
+    return refusal.message if lack is None else f"{refusal.message} {_for_program(lack)}"
+
+
+def text_for_person(refusal: MailboxError) -> str:
+    """Return the error's message, with the remedy for the person at the dashboard who was refused."""
+    lack = _lack(refusal)
+    if lack is None:
+        return refusal.message
+    return _for_people(refusal, lack, f"You are in {f'the group {lack.group}' if lack.group else 'no group'}")
+
+
+def text_for_others(refusal: MailboxError, name: str) -> str:
+    """Return the error's message, with the remedy, for people who read later that the person ``name`` was refused.
+
+    A person without a role is in no group, is inactive, or no longer exists.
+    """
+    lack = _lack(refusal)
+    if lack is None:
+        return refusal.message
+    has = f"was in the group {lack.group}" if lack.group else "had no role any more"
+    return _for_people(refusal, lack, f"{name} {has}")
+
+
+def _lack(refusal: MailboxError) -> Lack | None:
+    return refusal.lack if isinstance(refusal, CapabilityMissingError) else None
+
+
+def _for_people(refusal: MailboxError, lack: Lack, group: str) -> str:
+    held = f"the capability is held by {' and '.join(lack.held_by)}"
+    return f"{refusal.message} Its scope is {lack.scope_id}. {group}; {held}."
+
+
+def _for_program(lack: Lack) -> str:
+    match lack.remedy:
+        case Remedy.GROUP:
+            return f"Use the API key of a person in the group {' or '.join(lack.held_by)}."
+        case Remedy.TARGET:
+            return f'"{lack.target}" names no agent, or several: register the agent, or use its full name (name@host).'
+        case Remedy.GRANT:
+            return f"Grant it with: a2a grant give {lack.agent} {lack.action}"

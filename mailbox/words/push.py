@@ -49,7 +49,7 @@ class PushTarget:
 
     def problems(self, prefix: str = "") -> Iterator[tuple[str, str]]:
         """Yield (path, problem) for each problem; ``prefix`` begins each path."""
-        wrong = dict(shapes.problems(self))
+        wrong = dict(shapes.shape_problems(self))
         if not wrong:
             wrong = dict(self._problems())
         yield from ((f"{prefix}{path}", problem) for path, problem in wrong.items())

@@ -1,11 +1,16 @@
-"""Encryption of stored secrets that the hub must read again, such as those of callbacks. They are never shown."""
+"""Encryption of stored secrets that the hub must read again, such as those of callbacks. They are never shown.
+
+Encryption of the short keys of second factors. A sealed key has 72 hexadecimal digits, which fit their column.
+"""
 
 from __future__ import annotations
 
 import base64
 
+from cryptography.exceptions import InvalidTag
 from cryptography.fernet import Fernet, InvalidToken, MultiFernet
 from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
@@ -58,3 +63,25 @@ def _key(secret: str, purpose: str) -> Fernet:
 def derived(secret: str, purpose: bytes) -> bytes:
     """Return a key of 32 bytes for one purpose, derived from ``secret``."""
     return HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=purpose).derive(secret.encode())
+
+
+_PURPOSE = b"a2a hub: keys of second factors"
+
+
+def seal_key(key: bytes) -> str:
+    """Return a random key of 20 bytes, encrypted under a key derived from SECRET_KEY, in hexadecimal digits."""
+    return _box(str(settings.SECRET_KEY)).encrypt(key, None).hex()
+
+
+def unseal_key(sealed: str) -> bytes:
+    """Return the key, decrypted with SECRET_KEY or SECRET_KEY_FALLBACKS. Raises `UnreadableSecretError`."""
+    for secret in (settings.SECRET_KEY, *settings.SECRET_KEY_FALLBACKS):
+        try:
+            return _box(str(secret)).decrypt(bytes.fromhex(sealed), None)
+        except InvalidTag:
+            continue
+    raise UnreadableSecretError
+
+
+def _box(secret: str) -> AESSIV:
+    return AESSIV(derived(secret, _PURPOSE))

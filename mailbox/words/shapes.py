@@ -36,7 +36,7 @@ def require(kind: type, **given: object) -> None:
         raise InvalidRequestError(wrong)
 
 
-def problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:
+def shape_problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:
     """Yield (path, problem) for each field of the dataclass ``value`` that is not of its declared type.
 
     The plain string of a `StrEnum` member fits. Fields of nested dataclasses have paths such as ``sender.display``.
@@ -48,7 +48,7 @@ def problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:
         if type(given) is not kind and not _fits(given, kind):
             yield name, _expected(kind)
         elif is_dataclass:
-            yield from ((f"{name}.{path}", problem) for path, problem in problems(given))
+            yield from ((f"{name}.{path}", problem) for path, problem in shape_problems(given))
 
 
 @cache

@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from agentcards import client, remote_cards
+from agentcards import client
 from agentcards.client import RemoteInvocationResult, discover_agent, fetch_agent_card, invoke_remote_agent
 from agentcards.models import RemoteCard
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, ValidationError
@@ -106,7 +106,7 @@ class TestCards:
 
     def test_clearing_the_cache_forces_a_new_fetch(self, remote):
         fetch_agent_card(remote.url)
-        remote_cards.forget_all()
+        client.forget_cards()
         fetch_agent_card(remote.url)
 
         assert len(remote.requests) == 2

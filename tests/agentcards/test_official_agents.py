@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agentcards import official_agents, profiles
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.words.errors import UnknownAgentError
 from tests.support import factories
@@ -56,7 +56,7 @@ def test_an_agent_is_read_again_after_two_seconds(bob, clock, django_assert_num_
     with django_assert_num_queries(0):
         again = official_agents.find("bob")
     profiles.update_profile(Caller.command_line(), bob.agent, {"card_version": "2"})
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     clock[0] += 1.9
     old = official_agents.find("bob")
     clock[0] += 0.2

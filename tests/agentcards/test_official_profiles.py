@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.db import connection
 
-from agentcards import erasing, official_card, profiles
+from agentcards import official_card, profiles, secrets
 from agentcards.models import AgentProfile
 from agentcards.models.validation import LARGEST_NUMBER, LONGEST_PARAMS, MOST_EXTENSIONS, MOST_MODES
 from mailbox.access.callers import Caller, Role
@@ -171,7 +171,7 @@ def test_an_erasure_blanks_the_texts_that_an_agent_gave_and_counts_as_a_change(b
     profiles.update_profile(bob, bob.agent, OWN)
     before = AgentProfile.objects.get().changed_at
 
-    counts = erasing.erase_cards(Caller.command_line(), factories.row_of(bob), reason="a test")
+    counts = secrets.erase_cards(Caller.command_line(), factories.row_of(bob), reason="a test")
 
     stored = AgentProfile.objects.get()
     assert counts["profiles"] == 1

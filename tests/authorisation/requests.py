@@ -14,7 +14,7 @@ from django.apps import apps
 from django.conf import settings
 
 from mailbox.words import tokens
-from mailbox.words.key_proofs import KeyProof
+from mailbox.words.ed25519 import KeyProof
 from tests.authorisation.world import PASSWORD, World
 
 Body = Callable[[World], dict[str, Any]]

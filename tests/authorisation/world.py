@@ -14,15 +14,15 @@ from django.utils import timezone
 
 from agentcards.models import AgentCard
 from agentcards.registry import CardRegistry
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller, Role
-from mailbox.access.credentials import certificates
+from mailbox.access.credentials import keys as keys_module
 from mailbox.access.people import saved_views
 from mailbox.life import leasing, operator_tasks, push_configs, results, updates
 from mailbox.models import AuditEvent, CapabilityGrant, Failure, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
 from mailbox.repairs import auto_retry
 from mailbox.upkeep import failure_filing
-from mailbox.words import advice, tokens
+from mailbox.words import errors, tokens
 from mailbox.words.conversation import ArtifactUpdate, Update
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.push import PushTarget
@@ -63,7 +63,7 @@ class World:
         self.bob = factories.agent("bob", "a2a.respond.*")
         self.olga = factories.person("olga", Role.OPERATOR)
         factories.profile(self.bob, default_project="books")
-        openness.open_to_anyone(Caller.command_line(), factories.row_of(factories.agent("open")))
+        grants.open_to_anyone(Caller.command_line(), factories.row_of(factories.agent("open")))
         self.delivered = self.resolved()
         results.drain_results(self.alice)
         self.pending = self.resolved()
@@ -84,7 +84,7 @@ class World:
         )
         self.card: AgentCard = CardRegistry(self.bob).register("job-1", AgentCard(name="books", description=CANARY))
         self.plan = planned(self.olga, [self.leased])
-        self.scan = auto_retry.run_once(self.olga, reason="a test", worded=advice.to_person)
+        self.scan = auto_retry.run_once(self.olga, reason="a test", worded=errors.text_for_person)
         self.view = saved_views.save(
             self.olga, User.objects.get(username="olga"), page="tasks", name="team", query="q=", is_shared=True
         )
@@ -154,7 +154,7 @@ def callers_of_the_api(world: World) -> Iterator[Principal]:
     callers = {name: factories.agent(name, *actions) for name, actions in agents.items()}
     callers |= {"sender": world.alice, "recipient": world.bob}
     bound, unknown = certificate(), certificate()
-    certificates.bind(Caller.command_line(), factories.row_of(world.alice), pem(bound))
+    keys_module.bind_certificate(Caller.command_line(), factories.row_of(world.alice), pem(bound))
     callers["hub"] = factories.caller_of(factories.AgentFactory.create(display="janitor@hub"))
     callers |= {role.value: factories.person(f"key-{role}", role) for role in Role}
     key_of_alice = factories.key_of(world.alice)  # the only one beside her certificate, because an agent has two

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from mailbox.access.actions import GRANTABLE, TARGETED
 from mailbox.access.capabilities import ROLE_ACTIONS
+from mailbox.access.requests import GRANTABLE, TARGETED
 from tests.support import pages
 
 pytestmark = pytest.mark.one_database

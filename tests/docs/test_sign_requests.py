@@ -12,7 +12,7 @@ import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 
 from mailbox.words import ed25519, signatures
-from mailbox.words.key_proofs import MOST_AHEAD_MS, VALID_FOR_MS, statement
+from mailbox.words.ed25519 import MOST_AHEAD_MS, VALID_FOR_MS, statement
 from tests.support import factories, pages
 from tests.support.signing import Signer
 

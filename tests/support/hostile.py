@@ -18,7 +18,7 @@ from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.repairs import auto_retry, plans, repair
 from mailbox.repairs.repair import DuplicateRisk
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from tests.support import factories
 
@@ -90,7 +90,7 @@ def world() -> World:
     failed = factories.leased_task(sender, factories.agent("third", "a2a.respond.*"), **said)
     repair.force_error(olga, failed.task.uuid, reason=MARKUP, message=LONG[:10_000])
     registration.pause_agent(olga, factories.row_of(holder), reason=MARKUP)
-    scan = auto_retry.run_once(olga, reason=MARKUP, worded=advice.to_person)
+    scan = auto_retry.run_once(olga, reason=MARKUP, worded=errors.text_for_person)
     live = Lease.objects.live()
     plan = plans.make(olga, RepairPlan.Verb.FORCE_ERROR, live, token=uuid4(), max_attempts=3, query=MARKUP)
     return World(

@@ -31,10 +31,13 @@ WITH_SQL = (
     "tests/mailbox/dialects/conformance/test_life.py",
     "tests/mailbox/in_process/",
     "tests/mailbox/inspection/",
-    "tests/mailbox/journal/",
     "tests/mailbox/life/",
     "tests/mailbox/models/",
     "tests/mailbox/repairs/",
+    "tests/mailbox/test_locks.py",
+    "tests/mailbox/test_newer_database.py",
+    "tests/mailbox/test_query_counts.py",
+    "tests/mailbox/test_query_plans.py",
     "tests/mailbox/upkeep/",
 )
 WITH_PROCESSES = {

@@ -92,10 +92,9 @@ def roll_up(url: str, folder: Path) -> int:
 
     django.setup()
     from mailbox.upkeep import failure_filing, rollups, sealing
-    from mailbox.upkeep import pair_counts as pairs
 
     minutes = rollups.roll()
-    while failure_filing.file_failures() or pairs.count_pairs() or sealing.seal():
+    while failure_filing.file_failures() or rollups.count_pairs() or sealing.seal():
         continue
     return minutes
 

@@ -27,8 +27,7 @@ from mailbox.inspection.official_tasks import TaskFilter
 from mailbox.models import Agent
 from mailbox.words import json_text, secret_box
 from mailbox.words.a2a import v0_3, v1_0
-from mailbox.words.a2a.fold import EventPosition, Said
-from mailbox.words.a2a.opening import opening_of
+from mailbox.words.a2a.fold import EventPosition, Said, opening_of
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.a2a.v0_3_requests import OldRequest
 from mailbox.words.envelopes import AgentRef

@@ -9,8 +9,8 @@ from uuid import UUID
 import httpx
 from hypothesis import strategies as st
 
-from agentcards import remote_cards
-from agentcards.carriages import official, official_endings
+from agentcards import client
+from agentcards.carriages import official
 from agentcards.carriages.official import OfficialSight
 from agentcards.carriages.reporting import RemoteEnding
 from agentcards.models import RemoteConversation
@@ -41,7 +41,7 @@ PARAMS: Json = {"message": MESSAGE, "configuration": {"returnImmediately": True}
 def read_card(raw: bytes) -> None:
     """Read a card. Both databases can store what the hub keeps of it, and its requests can be written."""
     answer = exchange.ServerResponse(status=200, reason="OK", body=raw)
-    remote_cards.forget_all()
+    client.forget_cards()
     with mock.patch.object(exchange, "exchange", return_value=answer):
         offered = discover(AgentAddress.parse(ADDRESS))
     used = offered.interface
@@ -76,7 +76,7 @@ def posted(shown: ShownTask | ShownMessage) -> None:
     if isinstance(shown, ShownMessage):
         _checked([official._update(shown)] if shown.blocks or shown.progress is not None else [])
         for is_direct in (True, False):
-            _ended(official_endings.of_answer(shown, is_direct=is_direct))
+            _ended(official.ending_of_answer(shown, is_direct=is_direct))
         return
     sight = OfficialSight(RemoteConversation(asked=""), shown)
     news = [official._update(said) for said in shown.words if said.blocks or said.progress is not None]

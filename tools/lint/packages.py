@@ -5,11 +5,13 @@ from __future__ import annotations
 import ast
 import json
 import re
+import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.metadata import packages_distributions
+from itertools import chain
 
-from tools.lint.project import PRODUCT, Fault, Project
+from tools.lint.project import HUB, PRODUCT, Fault, Project
 
 FOLDER = "requirements"
 SETTINGS = "a2aproject/settings/__init__.py"
@@ -18,6 +20,7 @@ LOCK = f"{FOLDER}/a2a-client-js/package-lock.json"
 OF_AUDITS = {"cyclonedx-bom", "pip-audit"}
 OF_THE_SITE = {"zensical"}
 APART = OF_AUDITS | OF_THE_SITE | {"lxml", "pip"}
+OURS = {*HUB, "_typeshed", "a2a_hub_client"}  # the last is installed with the hub, from the same sources
 OF_EXTRAS = {"mozilla-django-oidc", "opentelemetry-sdk"}
 
 
@@ -28,6 +31,19 @@ def every_declared_dependency_is_used(project: Project) -> Iterator[Fault]:
     for requirement in tomllib.loads(page.text)["project"]["dependencies"]:
         if _normal(re.split(r"[^\w.-]", requirement)[0]) not in used:
             yield page.fault_at(page.text.find(f'"{requirement}"'), f"nothing imports the dependency {requirement}")
+
+
+def every_imported_package_is_declared(project: Project) -> Iterator[Fault]:
+    page, distributions = project.file("pyproject.toml"), packages_distributions()
+    hub = tomllib.loads(page.text)["project"]
+    declared: set[str] = set()
+    for requirement in [*hub["dependencies"], *chain(*hub.get("optional-dependencies", {}).values())]:
+        name, parts = re.findall(r"^([\w.-]+)(?:\[(.*?)\])?", requirement)[0]
+        declared |= {_normal(name), *(_normal(f"{name}-{part}") for part in parts.split(",") if part)}
+    for package in sorted(_imported(project, HUB) - sys.stdlib_module_names - OURS):
+        if declared.isdisjoint(map(_normal, distributions.get(package, ()))):
+            at = page.text.find("dependencies = [")
+            yield page.fault_at(at, f"the hub imports a package that it does not declare: {package}")
 
 
 def every_pinned_package_has_its_hashes_and_no_index_is_named(project: Project) -> Iterator[Fault]:
@@ -65,10 +81,10 @@ def the_extras_add_packages_to_those_of_the_hub_and_change_none(project: Project
         yield Fault(f"{FOLDER}/extras.txt", 1, f"of the extras alone are {', '.join(sorted(missing))}")
 
 
-def _imported(project: Project) -> set[str]:
+def _imported(project: Project, places: Sequence[str] = PRODUCT) -> set[str]:
     """Return the top-level packages that the product imports, or names in its lists of apps and middlewares."""
     found: set[str] = set()
-    for module in project.modules(*PRODUCT):
+    for module in project.modules(*places):
         found |= {name.name.split(".")[0] for node in module.nodes(ast.Import) for name in node.names}
         found |= {node.module.split(".")[0] for node in module.nodes(ast.ImportFrom) if node.module}
     for node in project.file(SETTINGS).nodes(ast.Assign):

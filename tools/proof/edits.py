@@ -80,8 +80,8 @@ FORGETFUL_CARRIER: tuple[Edit, ...] = (
         '    conversation.save(update_fields=["told_turn", "remote_task_id", "remote_context_id"])\n    return seen',
         "    return seen",
     ),
-    ("agentcards.carriages.official_messages", "import NAMESPACE_URL, uuid5", "import NAMESPACE_URL, uuid4, uuid5"),
-    ("agentcards.carriages.official_messages", 'return str(uuid5(task.uuid, f"turn {turn}"))', "return str(uuid4())"),
+    ("agentcards.carriages.official_talk", "import NAMESPACE_URL, uuid5", "import NAMESPACE_URL, uuid4, uuid5"),
+    ("agentcards.carriages.official_talk", 'return str(uuid5(task.uuid, f"turn {turn}"))', "return str(uuid4())"),
 )
 
 # A commit is answered before it is on the disk, so that the death of PostgreSQL's machine loses it.

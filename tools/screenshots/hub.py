@@ -10,7 +10,7 @@ import time_machine
 from django.utils import timezone
 
 from agentcards import profiles
-from mailbox.access.agents import openness, registration
+from mailbox.access.agents import grants, registration
 from mailbox.access.callers import Caller, Role
 from mailbox.life import leasing, results
 from mailbox.models import Agent, AuditEvent, Lease, Task
@@ -284,4 +284,4 @@ def on_show() -> None:
     }
     profiles.update_profile(Caller.command_line(), agent, told)
     factories.tool("book_hotel", is_default=True, description="Books a room", tags=["travel", "booking"])
-    openness.open_to_anyone(Caller.command_line(), agent, reason="the partners have no keys yet")
+    grants.open_to_anyone(Caller.command_line(), agent, reason="the partners have no keys yet")

@@ -15,7 +15,7 @@ from mailbox.inspection import trees
 from mailbox.models import AuditEvent, Failure, Lease, Task
 from mailbox.repairs import auto_retry
 from mailbox.upkeep import failure_filing
-from mailbox.words import advice
+from mailbox.words import errors
 from tests.support import factories
 from tests.support.plans import carried_out, planned
 from tools.screenshots import deliveries, hub
@@ -157,7 +157,7 @@ def test_repairs(take):
     run = auto_retry.run_once(
         replace(factories.person("ben", Role.OPERATOR), request_id="noon"),
         reason="rates are wanted by noon",
-        worded=advice.to_person,
+        worded=errors.text_for_person,
     )
 
     take("bulk-preview", f"repairs/{plan.pk}/")

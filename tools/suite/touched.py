@@ -42,7 +42,7 @@ DEEP = {
     "mailbox/dialects/": ("tests/authorisation/", "tests/mailbox/dialects/"),
     "mailbox/in_process/": ("tests/mailbox/in_process/", "tests/clients/python/contract/"),
     "mailbox/inspection/": ("tests/mailbox/inspection/", "tests/mailbox/dialects/test_openapi.py"),
-    "mailbox/journal/": ("tests/mailbox/journal/", "tests/tools/proof/test_short.py"),
+    "mailbox/journal/": ("tests/mailbox/access/", "tests/tools/proof/test_short.py"),
     "mailbox/life/": ("tests/mailbox/life/", "tests/tools/proof/test_short.py"),
     "mailbox/management/": ("tests/mailbox/management/", "tests/clients/python/cli/"),
     "mailbox/migrations/": ("tests/mailbox/models/", "tests/tools/proof/scenarios/"),

@@ -18,9 +18,9 @@ from mailbox.access.requests import Request
 from mailbox.journal import entries
 from mailbox.models import Agent, SigningKey
 from mailbox.words import ed25519, names
+from mailbox.words.ed25519 import KeyProof
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, check_pubkey, check_reason, is_pubkey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
-from mailbox.words.key_proofs import KeyProof
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,7 @@
-"""Finds the caller that presents an API key."""
+"""Finds the caller that presents an API key.
+
+Finds the agent that signed a request.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +17,16 @@ from django.contrib.auth.models import User
 from django.db.models import Q
 from django.utils import timezone
 
-from mailbox.access import audit
+from mailbox.access import audit, nonces
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import last_used
-from mailbox.database import instances
+from mailbox.access.nonces import Nonce
+from mailbox.database import managers
 from mailbox.journal import entries
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
 from mailbox.words import certificates, tokens
-from mailbox.words.errors import UnauthenticatedError
+from mailbox.words.errors import BadSignatureError, SignatureFault, UnauthenticatedError
+from mailbox.words.signatures import RequestSignature
 
 FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
 _NO_DIGEST = "0" * 64
@@ -164,7 +169,7 @@ def grant_of(row: tuple[Any, ...]) -> CapabilityGrant:
     pk, grant_id, *others = row
     if isinstance(grant_id, str):  # SQLite keeps it as hex digits
         grant_id = UUID(grant_id)
-    return instances.of_row(CapabilityGrant, _COLUMNS_OF_GRANT, (pk, grant_id, *others))
+    return managers.instance_of(CapabilityGrant, _COLUMNS_OF_GRANT, (pk, grant_id, *others))
 
 
 @dataclass(slots=True)
@@ -209,3 +214,45 @@ def _failed(reason: str, message: str | None, address: str) -> UnauthenticatedEr
     count_failure(reason, address)
     note_failures()
     return UnauthenticatedError(message)
+
+
+def authenticate_signature(
+    signature: RequestSignature, *, source: AuditEvent.Source, request_id: str = "", address: str = ""
+) -> Caller:
+    """Return the agent whose live key made ``signature``, which the caller of this function has verified.
+
+    One query reads the key, the agent, its live grants and whether the nonce was spent. The caller carries the nonce:
+    the first transaction that the request commits spends it. Raises `BadSignatureError` for an unknown, an unproven
+    and a retired key, and for a spent nonce.
+    """
+    note_failures()
+    now = timezone.now()
+    rows = SigningKey.objects.credential_rows(
+        signature.pubkey, signature.nonce, now=now, unused_since=now - last_used.NOTED_EVERY
+    )
+    if not rows:
+        raise _no_key(signature.pubkey)
+    key_pk, use_is_due, is_spent, agent_pk, display, pubkey, *_ = rows[0]
+    if is_spent:
+        raise nonces.replayed()
+    if use_is_due:
+        last_used.note(SigningKey, key_pk, now)
+    return Caller(
+        name=display,
+        source=source,
+        agent=Agent.from_identity(agent_pk, display, pubkey),
+        request_id=request_id,
+        grants=tuple(grant_of(row[6:]) for row in rows if row[6] is not None),
+        address=address,
+        nonce=Nonce(signature.pubkey, signature.nonce, signature.expires_at),
+    )
+
+
+def _no_key(pubkey: str) -> BadSignatureError:
+    if SigningKey.objects.filter(pubkey=pubkey).exists():
+        return BadSignatureError(SignatureFault.UNKNOWN_KEY, "The key was retired.")
+    if Agent.objects.filter(pubkey=pubkey).exists():
+        return BadSignatureError(
+            SignatureFault.UNPROVEN_KEY, "The key is registered, but its holder has not proved that it has it."
+        )
+    return BadSignatureError(SignatureFault.UNKNOWN_KEY, "No agent has registered this key.")

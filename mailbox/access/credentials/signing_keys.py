@@ -16,8 +16,8 @@ from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.journal import entries
 from mailbox.models import Agent, SigningKey
+from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
-from mailbox.words.key_proofs import KeyProof
 from mailbox.words.times import epoch_ms
 
 

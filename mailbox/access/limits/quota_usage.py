@@ -47,7 +47,7 @@ class Usage:
         return None if self.used is None else _percent(self.used, self.limit)
 
 
-def of_agent(agent: Agent, *, cards: int) -> Sequence[Usage]:
+def usage_of(agent: Agent, *, cards: int) -> Sequence[Usage]:
     """Return the use of each quota of the agent, and of up to `MOST_PAIRS` quotas of its pairs.
 
     ``cards`` is the number of its job cards. The waits are those of this process. The bytes are approximate. The

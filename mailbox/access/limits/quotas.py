@@ -23,9 +23,8 @@ from django.db.models.functions import Coalesce, Greatest
 from mailbox.database import write_turns
 from mailbox.journal import entries
 from mailbox.models import Agent, Lease, PairStock, PushDelivery, SenderStock, Task
-from mailbox.models.task_queries import TaskQuerySet
-from mailbox.words.allowances import Allowance
-from mailbox.words.errors import QuotaExceededError
+from mailbox.models.task import TaskQuerySet
+from mailbox.words.errors import Allowance, QuotaExceededError
 
 COUNTED_AGAIN_AFTER = 1.0  # seconds
 BYTES_COUNTED_AGAIN_AFTER = 10.0  # seconds; a sender may have a million finished tasks

@@ -20,7 +20,8 @@ from mailbox.access.callers import Caller
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import own_limits, quotas
 from mailbox.database import waiting
-from mailbox.database.bell import ringing, topics, waiters, watch
+from mailbox.database.bell import ringing, waiters, watch
+from mailbox.database.bell import topics as topics_module
 from mailbox.database.bell.waiters import Waiter
 from mailbox.words.errors import QuotaExceededError
 
@@ -67,17 +68,17 @@ def until(caller: Caller, look: Callable[[], Found], timeout: timedelta | None, 
 
 def for_task(caller: Caller, look: Callable[[], Found], timeout: timedelta | None) -> Found:
     """Wait as `until` does, for a task to lease."""
-    return until(caller, look, timeout, [topics.agent(caller.agent.pk if caller.agent else None)])
+    return until(caller, look, timeout, [topics_module.agent(caller.agent.pk if caller.agent else None)])
 
 
 def for_result(caller: Caller, look: Callable[[], Found], timeout: timedelta | None) -> Found:
     """Wait as `until` does, for a result to drain."""
-    return until(caller, look, timeout, [topics.sender(caller.agent.pk if caller.agent else None)])
+    return until(caller, look, timeout, [topics_module.sender(caller.agent.pk if caller.agent else None)])
 
 
 def for_change(caller: Caller, task_id: UUID, look: Callable[[], Found], timeout: timedelta | None) -> Found:
     """Wait as `until` does, for a change of one task."""
-    return until(caller, look, timeout, [topics.task(task_id)])
+    return until(caller, look, timeout, [topics_module.task(task_id)])
 
 
 class Vigil:

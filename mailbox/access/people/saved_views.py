@@ -17,7 +17,7 @@ from mailbox.access.requests import Request
 from mailbox.database import compiled
 from mailbox.database.compiled import Given
 from mailbox.journal import entries
-from mailbox.journal.entries.people import SharedViewData
+from mailbox.journal.entries.access import SharedViewData
 from mailbox.models import SavedView
 from mailbox.words.errors import InvalidRequestError
 

@@ -23,7 +23,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.journal import entries
 from mailbox.models import RecoveryCodes, SecondFactor
-from mailbox.words import sealed_keys
+from mailbox.words import secret_box
 from mailbox.words.errors import InvalidRequestError
 
 KEY_BYTES = 20
@@ -72,7 +72,7 @@ def start(caller: Caller, person: User) -> SecondFactor:
         if of_person(person) is not None:
             raise InvalidRequestError({"second_factor": "there is one already; remove it first"})
         SecondFactor.objects.filter(user=person).delete()
-        key = sealed_keys.seal(secrets.token_bytes(KEY_BYTES))
+        key = secret_box.seal_key(secrets.token_bytes(KEY_BYTES))
         return SecondFactor.objects.create(user=person, name=APP, key=key, confirmed=False)
 
 

@@ -20,7 +20,7 @@ from django.contrib.sessions.models import Session
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.journal import entries
-from mailbox.journal.entries.people import UNKNOWN_NAME
+from mailbox.journal.entries.access import UNKNOWN_NAME
 from mailbox.models import AuditEvent
 
 NOTED_EVERY = 60.0  # seconds, per process, name and cause

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import orjson
 
 from mailbox.database.backups import files
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.files import BackupError
 
 FORMAT = 1
 MANIFEST, SECRET, SEAL_KEY = "manifest.json", "secret_key", "seal_key"

@@ -9,7 +9,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from mailbox.database.backups.errors import BackupError
+from mailbox.words.errors import MailboxError
+
+
+class BackupError(MailboxError):
+    """The backup cannot be made or restored."""
+
+    code = "backup_refused"
+
 
 PRIVATE = 0o600
 

@@ -16,7 +16,7 @@ from typing import IO, Any
 from django.db import connection, transaction
 
 from mailbox.database.backups.archive import CHUNK
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.files import BackupError
 
 OTHERS = """
 SELECT count(*) FROM pg_stat_activity

@@ -12,7 +12,7 @@ from pathlib import Path
 from django.db import connection, connections
 
 from mailbox.database.backups import files
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.files import BackupError
 
 PAGES = 1024  # copied between two pauses
 PAUSE = 0.002  # seconds, in which other processes may use the disk

@@ -21,7 +21,7 @@ import psycopg
 from django.db import DatabaseError, InterfaceError, connections
 from django.db.utils import load_backend
 
-from mailbox.database.bell import hearing, topics, waiters, watch
+from mailbox.database.bell import topics, waiters, watch
 
 CHANNEL = "a2a_bell"
 GATHERED = 0.002  # seconds in which rings are gathered for one notification
@@ -176,7 +176,7 @@ class Listener:
             except Exception:
                 _logger.exception("the bell failed to hear rings")
             finally:
-                hearing.lose()
+                waiters.lose_hearing()
                 topics.lose()
             time.sleep(pause)
 
@@ -190,20 +190,20 @@ class Listener:
             gives_up_at = time.monotonic() + ECHO_WITHIN
             while True:
                 now = time.monotonic()
-                seconds = topics.refresh(now) if hearing.is_on() else max(0.0, gives_up_at - now)
+                seconds = topics.refresh(now) if waiters.is_hearing() else max(0.0, gives_up_at - now)
                 arrivals.poll(None if seconds is None else 1000 * seconds)
                 own.pgconn.consume_input()
                 while (notification := own.pgconn.notifies()) is not None:
                     self._hear(notification.extra.decode())
-                if not hearing.is_on() and time.monotonic() >= gives_up_at:
+                if not waiters.is_hearing() and time.monotonic() >= gives_up_at:
                     raise NoEchoError
 
     def _hear(self, payload: str) -> None:
         name, counts, announced = read(payload)
         if name == self._ringer.name:
             if "" in counts:
-                topics.begin(time.monotonic())
-                hearing.begin()
+                topics.begin_elsewhere(time.monotonic())
+                waiters.begin_hearing()
             return
         if announced:
             named = [topic for topic in announced if topic]

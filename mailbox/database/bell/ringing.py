@@ -15,8 +15,8 @@ from collections.abc import Callable, Mapping, Sequence
 from django.conf import settings
 from django.db import DEFAULT_DB_ALIAS, connection, connections
 
-from mailbox.database.bell import hearing, waiters
 from mailbox.database.bell import topics as topics_module
+from mailbox.database.bell import waiters
 from mailbox.database.bell.watch import Watch
 
 
@@ -65,7 +65,7 @@ def _start(run: Callable[[], None]) -> None:
 
 def listeners() -> Sequence[Callable[[], None]]:
     """Return the thread that hears the rings of other processes, and none if A2A_WAKE_UPS is ``poll``."""
-    if settings.A2A_WAKE_UPS == hearing.POLL:
+    if settings.A2A_WAKE_UPS == waiters.POLL:
         return []
     if connection.vendor == "sqlite":
         from mailbox.database.bell.sqlite import follower
@@ -96,11 +96,11 @@ def ring(topics: Sequence[str]) -> None:
 def _ring(topics: Sequence[str]) -> None:
     if (
         not topics
-        or settings.A2A_WAKE_UPS == hearing.POLL
+        or settings.A2A_WAKE_UPS == waiters.POLL
         or (topics_module.is_nobody() and not waiters.is_anyone_here())
     ):
         return
-    if _vendor() == "sqlite" and hearing.is_on():
+    if _vendor() == "sqlite" and waiters.is_hearing():
         from mailbox.database.bell.sqlite import follower
 
         follower.tell()
@@ -114,8 +114,8 @@ def ring_elsewhere(counts: Mapping[str, int]) -> None:
         return
     from mailbox.database.bell.postgresql import ringer
 
-    if wanted := topics_module.wanted(counts):
-        ringer.add(wanted)
+    if topics := topics_module.wanted(counts):
+        ringer.add(topics)
     if topics_module.is_unknown() and next(_rings) > FEW:
         hear()
 
@@ -129,7 +129,7 @@ def announce(topics: Sequence[str]) -> None:
 
 
 def _notifies() -> bool:
-    return _vendor() == "postgresql" and settings.A2A_WAKE_UPS != hearing.POLL
+    return _vendor() == "postgresql" and settings.A2A_WAKE_UPS != waiters.POLL
 
 
 def _vendor() -> str:

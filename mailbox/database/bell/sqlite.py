@@ -17,7 +17,7 @@ from uuid import UUID
 from django.db import DatabaseError, InterfaceError, connections
 
 from mailbox.database import outages
-from mailbox.database.bell import hearing, topics, waiters
+from mailbox.database.bell import topics, waiters
 from mailbox.words.kinds import Kind
 
 EVERY = 0.02  # seconds between two looks whether another connection has committed
@@ -69,12 +69,12 @@ class Follower:
                 _logger.exception("the bell failed to follow the journal")
                 time.sleep(PAUSE)
             finally:
-                hearing.lose()
+                waiters.lose_hearing()
 
     def _follow(self, own: Any) -> None:
         (last,) = own.execute("SELECT COALESCE(max(id), 0) FROM mailbox_auditevent").fetchone()
         version = None
-        hearing.begin()
+        waiters.begin_hearing()
         looked_at = -math.inf
         while waiters.is_anyone_here():
             is_told = self._silence.acquire(timeout=EVERY)

@@ -174,51 +174,51 @@ class _Elsewhere:
         self.processes: dict[str, tuple[set[str], float]] = {}  # by name: the topics, and when they run out
 
 
-_here = _Elsewhere()
-os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process hears nothing yet
+_elsewhere = _Elsewhere()
+os.register_at_fork(after_in_child=_elsewhere.__init__)  # type: ignore[misc] # a new process hears nothing yet
 
 
-def begin(now: float) -> None:
+def begin_elsewhere(now: float) -> None:
     """Note that announcements are heard from this monotonic time on."""
-    _here.complete_at = now + COMPLETE_AFTER
+    _elsewhere.complete_at = now + COMPLETE_AFTER
 
 
 def lose() -> None:
     """Note that announcements may be lost from now on."""
-    _here.__init__()  # type: ignore[misc]
+    _elsewhere.__init__()  # type: ignore[misc]
 
 
 def note(process: str, announced: Iterable[str], now: float, *, is_whole: bool) -> None:
     """Note an announcement. ``is_whole``: the earlier topics of the process no longer hold."""
-    before: Iterable[str] = () if is_whole else _here.processes.get(process, ((), 0.0))[0]
-    _here.processes[process] = {*before, *announced}, now + LASTS
+    before: Iterable[str] = () if is_whole else _elsewhere.processes.get(process, ((), 0.0))[0]
+    _elsewhere.processes[process] = {*before, *announced}, now + LASTS
     refresh(now)
 
 
 def refresh(now: float) -> float | None:
     """Forget the announcements that have run out; return the seconds until the next change, None if there is none."""
-    _here.processes = {name: held for name, held in _here.processes.items() if held[0] and held[1] > now}
-    ends = [ends_at for _, ends_at in _here.processes.values()]
-    if _here.complete_at is not None and _here.complete_at <= now:
-        _here.topics = frozenset().union(*(held for held, _ in _here.processes.values()))
-    elif _here.complete_at is not None:
-        ends.append(_here.complete_at)
+    _elsewhere.processes = {name: held for name, held in _elsewhere.processes.items() if held[0] and held[1] > now}
+    ends = [ends_at for _, ends_at in _elsewhere.processes.values()]
+    if _elsewhere.complete_at is not None and _elsewhere.complete_at <= now:
+        _elsewhere.topics = frozenset().union(*(held for held, _ in _elsewhere.processes.values()))
+    elif _elsewhere.complete_at is not None:
+        ends.append(_elsewhere.complete_at)
     return min(ends) - now if ends else None
 
 
 def is_unknown() -> bool:
     """Whether this process cannot know all topics that other processes wait for."""
-    return _here.topics is None
+    return _elsewhere.topics is None
 
 
 def is_nobody() -> bool:
     """Whether it is known that no thread of another process waits."""
-    return _here.topics is not None and not _here.topics
+    return _elsewhere.topics is not None and not _elsewhere.topics
 
 
 def wanted(counts: Mapping[str, int]) -> Mapping[str, int]:
     """Return the part of these topics that other processes may wait for."""
-    known = _here.topics
+    known = _elsewhere.topics
     if known is None:
         return counts
     return {topic: count for topic, count in counts.items() if covers(known, topic)} if known else {}

@@ -1,6 +1,8 @@
 """The waiting threads of this process, by topic.
 
 One look for many waits of the same kind, in one thread of this process.
+
+Whether this process hears what other processes ring.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from typing import Generic, TypeVar
 
 from django.db import InterfaceError, OperationalError, connection
 
-from mailbox.database.bell import topics as words
+from mailbox.database.bell import topics as topics_module
 
 Found = TypeVar("Found")
 
@@ -86,7 +88,7 @@ class Waiter:
 
     def pass_on(self, *, is_chained: bool) -> None:
         """Ring another waiter of each shared topic, in another process if this one has none."""
-        elsewhere = wake({topic: 1 for topic in self.topics if words.any_of(topic)}, is_chained=is_chained)
+        elsewhere = wake({topic: 1 for topic in self.topics if topics_module.any_of(topic)}, is_chained=is_chained)
         if elsewhere and not is_chained and not _here.has_ended:  # each process finds chained rings by its own watch
             for take in _elsewhere:
                 take(elsewhere)
@@ -195,12 +197,12 @@ def wake(counts: Mapping[str, int], *, is_chained: bool = False) -> Mapping[str,
     left: dict[str, int] = {}
     with _here.lock:
         for topic, count in counts.items():
-            everybody = words.any_of(topic)
+            everybody = topics_module.any_of(topic)
             _here.ring_all_of(everybody or topic)
             rung = _here.ring_some_of(topic, count, is_chained=is_chained) if everybody else 0
             if rung < count:
                 left[topic] = count - rung
-    if words.ROUND in counts:
+    if topics_module.ROUND in counts:
         for look in _rounds:
             look()
     return left
@@ -373,3 +375,28 @@ class SharedLook(Generic[Key, Found]):
             return self._look(keys)
         finally:
             connection.close()  # may fail, too
+
+
+POLL = "poll"  # the value of A2A_WAKE_UPS without rings: the watch alone wakes
+
+
+class _Hearing:
+    is_hearing = False
+
+
+_hearing = _Hearing()
+
+
+def is_hearing() -> bool:
+    return _hearing.is_hearing
+
+
+def begin_hearing() -> None:
+    """Note that rings are heard from now on, and ring every waiter, since rings may have been lost until now."""
+    wake_all()
+    _hearing.is_hearing = True
+
+
+def lose_hearing() -> None:
+    """Note that rings of other processes may be lost from now on."""
+    _hearing.is_hearing = False

@@ -20,7 +20,7 @@ from django.db import DatabaseError, InterfaceError, connection
 from django.utils import timezone
 
 from mailbox.database import listed, outages
-from mailbox.database.bell import hearing, topics, waiters
+from mailbox.database.bell import topics, waiters
 from mailbox.words.times import epoch_ms
 
 MORE = 100  # waits after whose begin memory is returned
@@ -169,7 +169,7 @@ class Watch:
 
     def _seconds_left(self, began_at: float) -> float:
         """Return the seconds until the next round. It is earlier than usual if a task runs out of time before."""
-        now, is_deaf = time.monotonic(), not hearing.is_on()
+        now, is_deaf = time.monotonic(), not waiters.is_hearing()
         left = min([began_at + (EVERY_DEAF if is_deaf else EVERY), *_early.at]) - now
         if is_deaf or left <= 0:
             return left

@@ -13,7 +13,7 @@ from typing import Any
 
 from mailbox.dialects.base import http_errors
 from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
-from mailbox.words import advice, errors
+from mailbox.words import errors
 from mailbox.words.errors import InvalidRequestError, MailboxError, TaskConflictError
 
 A2A, HUB = "a2a-protocol.org", "a2a-hub"  # the domains of reasons
@@ -190,7 +190,7 @@ def rest_error(error: Exception) -> dict[str, Any]:
 def _message(error: Exception) -> str:
     if isinstance(error, InvalidRequestError):
         return "; ".join(f"{_camel(path)}: {problem}" for path, problem in error.fields.items())
-    return advice.to_program(error) if isinstance(error, MailboxError) else "An internal error occurred."
+    return errors.text_for_program(error) if isinstance(error, MailboxError) else "An internal error occurred."
 
 
 def _details(error: Exception, row: ErrorRow) -> list[dict[str, Any]]:

@@ -17,9 +17,7 @@ from mailbox.dialects.a2a.errors import TaskNotCancelableError, UnsupportedOpera
 from mailbox.dialects.a2a.sending import Frame
 from mailbox.inspection import official_tasks, task_events
 from mailbox.inspection.official_tasks import TaskFilter
-from mailbox.life import expiry, push_config_lists
-from mailbox.life.push_configs import delete_config as delete
-from mailbox.life.push_configs import set_config
+from mailbox.life import expiry, push_configs
 from mailbox.life.sending import cancel
 from mailbox.models import PushConfig, Task
 from mailbox.words.a2a import v1_0
@@ -133,7 +131,9 @@ def _shown(call: Call, task: Task, history_length: int | None) -> Json:
 def create_config(call: Call, body: requests.CreatePushConfigRequest) -> Json:
     """Add a receiver, or replace the one of this id; return it with what the request gave."""
     with receiver_paths(""):
-        config = set_config(call.caller, _task_id(call, body.task_id), target_of(call, body), recipient=call.agent)
+        config = push_configs.set_config(
+            call.caller, _task_id(call, body.task_id), target_of(call, body), recipient=call.agent
+        )
     shown = _shown_config(config, body.task_id)
     if body.token:
         shown["token"] = body.token
@@ -145,13 +145,13 @@ def create_config(call: Call, body: requests.CreatePushConfigRequest) -> Json:
 def get_config(call: Call, body: requests.GetPushConfigRequest) -> Json:
     """Return a receiver. Raises `UnknownTaskError` for an unknown one."""
     task_id = _task_id(call, body.task_id)
-    return _shown_config(push_config_lists.get(call.caller, task_id, body.id, recipient=call.agent), body.task_id)
+    return _shown_config(push_configs.config_of(call.caller, task_id, body.id, recipient=call.agent), body.task_id)
 
 
 def list_configs(call: Call, body: requests.ListPushConfigsRequest) -> Json:
     """Return a page of a task's receivers, oldest first."""
     with receiver_paths(""):
-        page = push_config_lists.page(
+        page = push_configs.page_of_configs(
             call.caller,
             _task_id(call, body.task_id),
             recipient=call.agent,
@@ -166,7 +166,7 @@ def list_configs(call: Call, body: requests.ListPushConfigsRequest) -> Json:
 
 def delete_config(call: Call, body: requests.DeletePushConfigRequest) -> None:
     """Delete a receiver. One that is not there is deleted already."""
-    delete(call.caller, _task_id(call, body.task_id), body.id, recipient=call.agent)
+    push_configs.delete_config(call.caller, _task_id(call, body.task_id), body.id, recipient=call.agent)
 
 
 def _task_id(call: Call, task_id: str) -> UUID:

@@ -18,7 +18,7 @@ from pydantic.alias_generators import to_camel
 
 from mailbox.words import json_text, times
 from mailbox.words.a2a import parts
-from mailbox.words.a2a.opening import Opening
+from mailbox.words.a2a.fold import Opening
 from mailbox.words.a2a.parts import blocks_of, text_of_parts
 from mailbox.words.conversation import ID_MAX_LENGTH, Words
 from mailbox.words.envelopes import A2A, KEY_MAX_LENGTH, AgentRef, TaskEnvelope

@@ -27,9 +27,9 @@ from mailbox.dialects.a2a.errors import (
 )
 from mailbox.dialects.a2a.requests import SendMessageRequest, SubscribeToTaskRequest, generation
 from mailbox.dialects.base.bodies import encoded
-from mailbox.inspection import event_log, official_tasks, task_events, task_stops
+from mailbox.inspection import event_log, official_tasks, task_events
 from mailbox.inspection.event_log import Feed
-from mailbox.inspection.task_stops import StoppedTask
+from mailbox.inspection.official_tasks import StoppedTask
 from mailbox.life import conversation
 from mailbox.life import sending as verbs
 from mailbox.models import Task
@@ -181,7 +181,7 @@ def _stop_of(call: Call, task: Task, longest: float) -> Generator[None, None, St
     """Wait for the stop of the task as `looks` does. All such waits of the process share one look."""
     with suppress(QuotaExceededError), waits.vigil(call.caller, []) as vigil:
         if vigil is not None:
-            with task_stops.awaiting(task, vigil.ring) as awaited:
+            with official_tasks.awaiting(task, vigil.ring) as awaited:
                 return (yield from _until(vigil, awaited.read, longest, is_due=False))
     return None
 

@@ -19,7 +19,7 @@ from rest_framework.response import Response
 
 from agentcards import official_agents
 from agentcards.official_agents import OfficialAgent
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.limits import rates
 from mailbox.dialects.a2a.calls import Call, Version, activated
 from mailbox.dialects.a2a.errors import http_status
@@ -102,7 +102,7 @@ class OfficialView(DialectView):
         address = request.META.get("REMOTE_ADDR", "")
         # The memory of this process refuses no caller. A stranger beyond its rate costs no query.
         with nullcontext() if official.is_open else rates.of_strangers(address, None):
-            caller = openness.anonymous_caller(official.agent, request_id=self.request_id, address=address)
+            caller = grants.anonymous_caller(official.agent, request_id=self.request_id, address=address)
         if caller is None:
             return False
         self.allowance = rates.take_open(official.agent, address)

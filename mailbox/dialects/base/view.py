@@ -30,8 +30,8 @@ from rest_framework.response import Response
 from rest_framework.views import APIView
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import authentication, public_routes, signed_requests
-from mailbox.access.limits import rate_windows, rates
+from mailbox.access.credentials import authentication, public_routes
+from mailbox.access.limits import rates
 from mailbox.database import outages
 from mailbox.dialects.base import bodies, request_headers
 from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
@@ -43,9 +43,8 @@ from mailbox.dialects.base.http_errors import (
     UnknownPathError,
 )
 from mailbox.models import AuditEvent, PublicRoute
-from mailbox.words import advice, certificates
-from mailbox.words.allowances import Allowance
-from mailbox.words.errors import BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
+from mailbox.words import certificates, errors
+from mailbox.words.errors import Allowance, BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
@@ -154,7 +153,7 @@ class DialectView(APIView):
             method = "GET" if request.method == "HEAD" else request.method
             if not self._is_open_to_routes(method):
                 raise MethodNotAllowedError(f"{method} is not answered here")
-            self.allowance = rate_windows.take(
+            self.allowance = rates.take_from_window(
                 f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
             )
         self.perform_authentication(request)
@@ -194,7 +193,7 @@ class DialectView(APIView):
         Until the caller is set, the nonce stays unspent: a request beyond the rate costs no transaction.
         """
         with rates.of_strangers(came["address"], request_headers.claimed_key(request)):
-            caller = signed_requests.authenticate(request_headers.verified_signature(request), **came)
+            caller = authentication.authenticate_signature(request_headers.verified_signature(request), **came)
         self.allowance = rates.take(caller)
         request_headers.check_body(request, bodies.bytes_of(request, self._stalled))
         self.caller = caller
@@ -269,7 +268,7 @@ class DialectView(APIView):
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         """Return the JSON of ``error`` in this dialect's shape."""
         fields = {"fields": error.fields} if isinstance(error, InvalidRequestError) else {}
-        return {"kind": "error", "code": error.code, "message": advice.to_program(error), **error.ids, **fields}
+        return {"kind": "error", "code": error.code, "message": errors.text_for_program(error), **error.ids, **fields}
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
         response = self._answered_once(response)

@@ -24,7 +24,7 @@ from rest_framework.response import Response
 from agentcards import profiles
 from agentcards.card_document import CardDocument, build_agent_card, build_agent_card_for_agent
 from agentcards.models import AgentProfile
-from mailbox.access import actions, capabilities
+from mailbox.access import capabilities, requests
 from mailbox.access.agents import directory
 from mailbox.dialects.base.fields import Exact, Lax, Text
 from mailbox.dialects.base.openapi import describe
@@ -167,7 +167,7 @@ class AgentRoute(CorvidView):
         return super().error_body(error, status)
 
     def may_see_url_of(self, agent: Agent) -> bool:
-        return self.caller.agent == agent or capabilities.holds(self.caller, actions.PROFILE, timezone.now())
+        return self.caller.agent == agent or capabilities.holds(self.caller, requests.PROFILE, timezone.now())
 
 
 class AgentProfilesView(AgentRoute):

@@ -15,10 +15,10 @@ from uuid import UUID
 from django.conf import settings
 from django.db import DatabaseError
 
-from agentcards import default_recipient
+from agentcards import profiles
 from agentcards.models.remote import MAX_A2A_DEPTH
 from mailbox.access.callers import Caller
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 from mailbox.dialects.corvid import wire
 from mailbox.dialects.corvid.wire import CorvidTask
 from mailbox.inspection import answers, tasks
@@ -192,7 +192,7 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
     count(caller)
     if wanted.depth > MAX_A2A_DEPTH:
         raise DepthExceededError
-    recipient = default_recipient.recipient_for(wanted.skill, skill_first=settings.A2A_TASKS_SEND_ROUTE_BY_SKILL)
+    recipient = profiles.recipient_for(wanted.skill, skill_first=settings.A2A_TASKS_SEND_ROUTE_BY_SKILL)
     if recipient is None:
         raise NoRecipientError("Agent with default project")
     sent = sending.send_task(
@@ -212,7 +212,7 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
 
 def count(caller: Caller) -> None:
     """Count a request of the caller's credential; raise `RateLimitedError` beyond the limit of a minute."""
-    rate_windows.take(
+    rates.take_from_window(
         f"tasks/send:{caller.counted_as}",
         limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
         window=timedelta(minutes=1),

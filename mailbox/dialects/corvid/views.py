@@ -16,7 +16,7 @@ from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowe
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView, presented_key
 from mailbox.dialects.corvid import handler, wire
-from mailbox.words import advice, errors
+from mailbox.words import errors
 from mailbox.words.errors import BadSignatureError, MailboxError
 
 
@@ -86,7 +86,7 @@ class CorvidView(DialectView):
             raise _unauthenticated(request.headers) from error
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        body = {"error": WORDS.get(type(error)) or advice.to_program(error)}
+        body = {"error": WORDS.get(type(error)) or errors.text_for_program(error)}
         return body | {"code": "NOT_FOUND"} if isinstance(error, handler.NoRecipientError) else body
 
 

@@ -13,7 +13,7 @@ from rest_framework.response import Response
 
 from mailbox.access import credential_lists
 from mailbox.access.agents import directory, grants
-from mailbox.access.credentials import key_rotation, keys, public_routes
+from mailbox.access.credentials import keys, public_routes
 from mailbox.access.credentials.public_routes import HIGHEST_RATE
 from mailbox.dialects.base.fields import AgentField, DateMs, Exact, Integer, Text, moment
 from mailbox.dialects.base.openapi import describe
@@ -142,7 +142,7 @@ class KeysView(MailboxView):
     )
     def get(self, request: Request) -> Response:
         query = self.query(requests.ListQuery)
-        page = credential_lists.keys(self.caller, limit=query.limit, cursor=query.cursor)
+        page = credential_lists.key_list(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [access_wire.key(key) for key in page.items]
         return Response(access_wire.ListedKeys(kind="a2a_keys", keys=rendered, next_cursor=page.next_cursor))
 
@@ -174,7 +174,7 @@ class RotateKeyView(MailboxView):
     )
     def post(self, request: Request) -> Response:
         overlap = timedelta(milliseconds=self.body(RotateKeyBody).overlap_ms)
-        return Response(access_wire.rotated(key_rotation.rotate_key(self.caller, overlap=overlap)))
+        return Response(access_wire.rotated(keys.rotate_key(self.caller, overlap=overlap)))
 
 
 class RevokeKeyView(MailboxView):

@@ -11,8 +11,7 @@ from django.contrib.auth.models import User
 from typing_extensions import TypedDict
 
 from mailbox.access.credentials import authentication
-from mailbox.access.credentials.key_rotation import Rotation
-from mailbox.access.credentials.keys import NewKey
+from mailbox.access.credentials.keys import NewKey, Rotation
 from mailbox.access.credentials.public_routes import NewRoute
 from mailbox.dialects.base.wire import AgentId, agent_id
 from mailbox.dialects.covenant.wire import choice, json, ms

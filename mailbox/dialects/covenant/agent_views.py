@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentcards import registry
-from mailbox.access.agents import directory, openness, peers, registration
+from mailbox.access.agents import directory, grants, peers, registration
 from mailbox.access.credentials import signing_keys
 from mailbox.access.limits import own_limits, quota_usage
 from mailbox.access.limits.own_limits import LARGEST, LARGEST_BYTES
@@ -19,7 +19,7 @@ from mailbox.dialects.covenant import agent_wire, requests
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
 from mailbox.models import Agent
-from mailbox.words.key_proofs import KeyProof
+from mailbox.words.ed25519 import KeyProof
 
 
 class KeyProofBody(Exact):
@@ -101,7 +101,7 @@ class AgentEntryView(MailboxView):
     def get(self, request: Request, name: str) -> Response:
         self.query(requests.NoQuery)
         agent = directory.typed(self.caller, name)
-        return Response(agent_wire.agent_entry(agent, is_open=openness.is_open(agent)))
+        return Response(agent_wire.agent_entry(agent, is_open=grants.is_open(agent)))
 
 
 class PauseView(MailboxView):
@@ -192,7 +192,7 @@ class QuotasView(MailboxView):
 
 
 def _quotas(agent: Agent) -> Response:
-    used = quota_usage.of_agent(agent, cards=registry.count_of(agent))
+    used = quota_usage.usage_of(agent, cards=registry.count_of(agent))
     return Response(agent_wire.ListedQuotas(kind="a2a_quotas", quotas=[agent_wire.quota(one) for one in used]))
 
 

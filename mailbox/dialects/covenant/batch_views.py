@@ -30,7 +30,7 @@ from mailbox.inspection.answers import Beside
 from mailbox.life import batches
 from mailbox.life.batches import MOST_ACKED, MOST_DRAINED, MOST_LEASED, MOST_POSTED, MOST_SENT, Drained, Leased
 from mailbox.models import Message, Result, Task
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.envelopes import ResultEnvelope, TaskEnvelope
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError, MailboxError
 from mailbox.words.json_text import Unstorable
@@ -72,9 +72,9 @@ def _refusal(index: int, path: str, task_id: UUID | None, error: MailboxError) -
     if isinstance(error, InvalidRequestError):
         # The whole item is at fault where the single request names its body.
         fields = {path if name == "body" else f"{path}.{name}": problem for name, problem in error.fields.items()}
-        message = advice.to_program(InvalidRequestError(fields))
+        message = errors.text_for_program(InvalidRequestError(fields))
         return {"index": index, "task_id": task_id, "code": error.code, "message": message, "fields": fields}
-    return {"index": index, "task_id": task_id, "code": error.code, "message": advice.to_program(error)}
+    return {"index": index, "task_id": task_id, "code": error.code, "message": errors.text_for_program(error)}
 
 
 class TasksQueued(TypedDict):

@@ -24,7 +24,7 @@ from mailbox.journal import compacted_tasks
 from mailbox.life import leasing, results, sending
 from mailbox.models import Agent
 from mailbox.upkeep import imports
-from mailbox.words import advice, names, times
+from mailbox.words import errors, names, times
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
@@ -363,7 +363,7 @@ class DelegateView(InboxView):
             )
             delegated["task_id"] = sending.send_task(self.caller, task).uuid
         except MailboxError as refusal:
-            delegated["error"] = advice.to_program(refusal)
+            delegated["error"] = errors.text_for_program(refusal)
         return delegated
 
 

@@ -21,7 +21,7 @@ from django.conf import settings
 
 from mailbox.access.callers import Caller
 from mailbox.access.limits import waits
-from mailbox.words import advice, errors
+from mailbox.words import errors
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
 OF_HUB = -32010  # an error of the hub that the protocol has no code for
@@ -104,7 +104,7 @@ def rpc_error(error: Exception) -> Json:
         case InvalidRequestError():
             return {"code": OF_PARAMS, "message": error.message, "data": details(error)}
         case MailboxError():
-            return {"code": OF_HUB, "message": advice.to_program(error), "data": details(error)}
+            return {"code": OF_HUB, "message": errors.text_for_program(error), "data": details(error)}
     return {"code": OF_BUG, "message": "An internal error occurred."}
 
 

@@ -30,11 +30,11 @@ from mailbox.dialects.mcp.messages import (
     details,
 )
 from mailbox.dialects.mcp.tools import TOOLS, described
-from mailbox.inspection import artifacts, lists, tasks
-from mailbox.inspection.artifacts import Produced
+from mailbox.inspection import answers, lists, tasks
+from mailbox.inspection.answers import Produced
 from mailbox.life import expiry
 from mailbox.models import Task
-from mailbox.words import advice, content
+from mailbox.words import content, errors
 from mailbox.words.errors import MailboxError, UnauthenticatedError, UnknownTaskError
 
 JSON_TYPE, TEXT_TYPE = "application/json", "text/plain"
@@ -95,8 +95,8 @@ def read_resource(call: McpCall, uri: str) -> list[Json]:
 def _task_contents(call: McpCall, task_id: UUID, uri: str) -> Json:
     task = expiry.current(call.caller, task_id)
     newest, is_all = tasks.newest_messages(task, most=tools.MESSAGES, characters=BUDGET)
-    produced = artifacts.produced(task)
-    details = artifacts.details(task, produced) if produced else {}
+    produced = answers.produced_artifacts(task)
+    details = answers.artifact_details(task, produced) if produced else {}
     whole = {
         **tools.awaited_task(task, room=wire.WHOLE),
         "messages": [wire.message(one, room=wire.WHOLE) for one in newest],
@@ -108,7 +108,7 @@ def _task_contents(call: McpCall, task_id: UUID, uri: str) -> Json:
 
 def _artifact_contents(call: McpCall, task_id: UUID, name: str, uri: str) -> list[Json]:
     task = expiry.current(call.caller, task_id)
-    named = next((one for one in artifacts.produced(task) if one.artifact_id == name), None)
+    named = next((one for one in answers.produced_artifacts(task) if one.artifact_id == name), None)
     if named is None:
         raise UnknownTaskError.of(task_id)
     if named.size > BUDGET:
@@ -120,7 +120,7 @@ def _artifact_contents(call: McpCall, task_id: UUID, name: str, uri: str) -> lis
 
 
 def _parts(task: Task, named: Produced) -> Iterator[Json]:
-    for block in content.joined(artifacts.blocks_of(task, named)):
+    for block in content.joined(answers.blocks_of(task, named)):
         yield _part(block)
 
 
@@ -159,7 +159,7 @@ def tool_result(answer: Json) -> Json:
 
 def tool_failure(error: MailboxError) -> Json:
     """Return the result of a tool that the hub refused: the code and the sentence."""
-    text = f"{error.code}: {advice.to_program(error)}"
+    text = f"{error.code}: {errors.text_for_program(error)}"
     return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {ERROR_KEY: details(error)}}
 
 

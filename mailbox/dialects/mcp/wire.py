@@ -19,8 +19,7 @@ from typing_extensions import TypedDict
 
 from mailbox.access.callers import Caller
 from mailbox.dialects.base.wire import actor
-from mailbox.inspection.answers import Beside
-from mailbox.inspection.artifacts import Produced
+from mailbox.inspection.answers import Beside, Produced
 from mailbox.journal import compacted_tasks
 from mailbox.models import AuditEvent, Lease, Message, Result, Task
 from mailbox.words import json_text, times

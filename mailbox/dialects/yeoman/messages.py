@@ -13,7 +13,7 @@ from django.conf import settings
 from django.utils import timezone
 
 from agentcards import card_document as cards
-from agentcards import default_recipient
+from agentcards import profiles
 from agentcards.profiles import every_profile
 from agentcards.registry import CardRegistry
 from mailbox.access.agents import peers
@@ -44,7 +44,7 @@ def capabilities(*, to_anyone: bool) -> list[PeerCapability]:
 
 def discovery(*, to_anyone: bool) -> Discovery:
     """Return the discovery document. A task that is addressed to its id reaches the default agent."""
-    default = default_recipient.recipient_for()
+    default = profiles.recipient_for()
     return {
         "id": default.display if default else urlsplit(settings.PUBLIC_URL).hostname or "",
         "name": settings.A2A_HUB_NAME,

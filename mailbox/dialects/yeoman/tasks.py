@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 from django.utils import timezone
 from django.utils.crypto import salted_hmac
 
-from agentcards import default_recipient
+from agentcards import profiles
 from mailbox.access.agents import directory
 from mailbox.access.callers import Caller
 from mailbox.dialects.yeoman import wire
@@ -146,7 +146,7 @@ def _task_id(caller: Caller, message_id: str) -> UUID:
 
 
 def _recipient(caller: Caller, to_peer: str) -> Agent:
-    recipient = directory.typed_or_none(caller, to_peer) or default_recipient.recipient_for()
+    recipient = directory.typed_or_none(caller, to_peer) or profiles.recipient_for()
     if recipient is None:
         raise UnknownAgentError("The task names no agent of this hub, and no agent has a default project.")
     return recipient

@@ -20,14 +20,14 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.agents import peers
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 from mailbox.dialects.base import http_errors, view
 from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.yeoman import messages, requests, tasks, wire
 from mailbox.life import expiry, sending
-from mailbox.words import advice, errors, json_text
+from mailbox.words import errors, json_text
 from mailbox.words.envelopes import KEY_MAX_LENGTH
 from mailbox.words.errors import (
     AlreadyResolvedError,
@@ -109,7 +109,7 @@ class YeomanView(DialectView):
     def count(self) -> None:
         """Count one more message or task of this credential; raise `RateLimitedError`."""
         limit = settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN
-        rate_windows.take(f"yeoman:{self.caller.counted_as}", limit=limit, window=timedelta(minutes=1))
+        rates.take_from_window(f"yeoman:{self.caller.counted_as}", limit=limit, window=timedelta(minutes=1))
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         match error:
@@ -120,7 +120,7 @@ class YeomanView(DialectView):
             case InvalidRequestError():
                 fields = error.fields.items()
                 return {"detail": [requests.problem("value_error", ("body", path), text) for path, text in fields]}
-        return {"detail": WORDS.get(type(error)) or advice.to_program(error)}
+        return {"detail": WORDS.get(type(error)) or errors.text_for_program(error)}
 
 
 class PublicYeomanView(YeomanView):

@@ -5,6 +5,8 @@ The health check of the alerts.
 Health checks of the credentials that open the hub.
 
 Health checks of waiting requests, as far as the process that answers knows.
+
+Health checks of the work itself: late queues, many errors, and callbacks that keep failing.
 """
 
 from __future__ import annotations
@@ -15,13 +17,17 @@ from enum import StrEnum
 
 from django.conf import settings
 from django.db.models import Count, Min, Q
+from django.db.models.sql import Query
 
 from mailbox.access import own_agents
-from mailbox.database import waiting
-from mailbox.database.bell import hearing, waiters
+from mailbox.database import compiled, waiting
+from mailbox.database.bell import waiters
 from mailbox.database.bell.watch import EVERY_DEAF
+from mailbox.database.compiled import Given
+from mailbox.database.paging import Counted, query_of_figures
+from mailbox.inspection.statistics import standing
 from mailbox.models import Alert, ApiKey
-from mailbox.models.api_key import WARNED_BEFORE
+from mailbox.models.credentials import WARNED_BEFORE
 from mailbox.words import times
 
 
@@ -125,11 +131,57 @@ def seats(now: datetime) -> HealthCheck:
 def wake_ups(now: datetime) -> HealthCheck:
     """Report whether rings wake the waiting threads of this process."""
     looks = f"by looks every {EVERY_DEAF:g} s"
-    if settings.A2A_WAKE_UPS == hearing.POLL:
+    if settings.A2A_WAKE_UPS == waiters.POLL:
         return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw=f"{looks}, since A2A_WAKE_UPS is poll")
-    if hearing.is_on():
+    if waiters.is_hearing():
         return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="by rings")
     if not waiters.is_anyone_here():
         return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="no thread is waiting in this process")
     note = "This process hears no rings of other processes. See the log of the hub."
     return HealthCheck(name="Wake-ups", word=HealthStatus.DEGRADED, saw=looks, note=note)
+
+
+COUNTED_TO = 1_000
+NAMED_WORK = 3
+
+
+def queues(now: datetime) -> HealthCheck:
+    """Report the agents with a task that is queued for too long."""
+    late = standing.late_names(now, most=COUNTED_TO)
+    limit = times.write(settings.A2A_ATTENTION_QUEUED)
+    if not late:
+        return HealthCheck(name="Agents' queues", word=HealthStatus.OK, saw=f"no task queued for over {limit}")
+    saw = f"task queued for over {limit}: {_named_work(late)}"
+    note = "The agent doesn't pick up tasks, or not fast enough."
+    return HealthCheck(name="Agents' queues", word=HealthStatus.DEGRADED, saw=saw, note=note)
+
+
+def errors(now: datetime) -> HealthCheck:
+    """Report the agents, or the hub, with many errors among their results."""
+    found = standing.error_shares(now)
+    if not found:
+        return HealthCheck(name="Errors", word=HealthStatus.OK, saw="no error spike")
+    saw = _named_work([f"{share.agent or 'whole hub'} {share.percent} %" for share in found])
+    return HealthCheck(name="Errors", word=HealthStatus.DEGRADED, saw=f"error spike: {saw}")
+
+
+def callbacks(now: datetime) -> HealthCheck:
+    """Report the callbacks that keep failing and are not given up."""
+    (counts,) = _failing(COUNTED_TO).rows(before=standing.failing_before(now))
+    failing = sum(counts)
+    if not failing:
+        return HealthCheck(name="Callback retries", word=HealthStatus.OK, saw="no callback failing")
+    shown = f"{COUNTED_TO:,}+".replace(",", "\N{NARROW NO-BREAK SPACE}") if failing > COUNTED_TO else f"{failing}"
+    saw = f"{shown} failing for over {times.write(settings.A2A_ATTENTION_CALLBACK)}"
+    note = "Retried automatically until the last attempt. Check the receivers."
+    return HealthCheck(name="Callback retries", word=HealthStatus.DEGRADED, saw=saw, note=note)
+
+
+@compiled.once
+def _failing(most: int) -> Query:
+    return query_of_figures(*(Counted.up_to(most, part) for part in standing.failing_callbacks(Given("before"))))
+
+
+def _named_work(names: list[str]) -> str:
+    more = f" and {len(names) - NAMED_WORK} more" if len(names) > NAMED_WORK else ""
+    return f"{', '.join(names[:NAMED_WORK])}{more}"

@@ -19,7 +19,7 @@ from django.db import connection
 from mailbox.database import compiled, timetable, vitals
 from mailbox.database.compiled import NOW
 from mailbox.inspection.health import checks as checks_module
-from mailbox.inspection.health import cluster, work_checks
+from mailbox.inspection.health import cluster
 from mailbox.inspection.health.checks import HealthCheck, HealthStatus
 from mailbox.inspection.health.cluster import SILENT_AFTER
 from mailbox.inspection.search import full_text
@@ -86,9 +86,9 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     yield "Background jobs", _queue
     yield "Sweep", _sweep
     yield "Callbacks", _callbacks
-    yield "Callback retries", work_checks.callbacks
-    yield "Agents' queues", work_checks.queues
-    yield "Errors", work_checks.errors
+    yield "Callback retries", checks_module.callbacks
+    yield "Agents' queues", checks_module.queues
+    yield "Errors", checks_module.errors
     yield "Audit log seals", _seals
     if connection.vendor == "postgresql":
         yield "Audit log rights", _rights

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from django.db.models import Q
 
 from mailbox.inspection.search import full_text
-from mailbox.inspection.search.terms import TEXT
-from mailbox.inspection.search.values import (
+from mailbox.inspection.search.terms import (
+    TEXT,
     Moment,
     Reading,
     agent,
@@ -25,7 +25,7 @@ from mailbox.inspection.search.values import (
     text,
     uuid,
 )
-from mailbox.inspection.statistics import backlogs, troubles
+from mailbox.inspection.statistics import backlogs, standing
 from mailbox.models import Agent, AuditEvent, Failure, Lease, PushDelivery, RepairPlan, Result, RollUp, Task
 from mailbox.models.agent import NAMESAKES
 from mailbox.models.audit import OF_RARE_KINDS
@@ -150,7 +150,7 @@ def _party(*fields: str) -> Reading:
 def _agent_state(value: str, at: Moment) -> Q:
     known = {
         "quiet": lambda: Q(pk__in=backlogs.quiet(at.now - backlogs.QUIET_AFTER).values("pk")),
-        "unserved": lambda: Q(pk__in=troubles.late_queues(at.now).values("pk")),
+        "unserved": lambda: Q(pk__in=standing.late_queues(at.now).values("pk")),
         "paused": lambda: Q(paused_at__isnull=False),
     }
     if value not in known:
@@ -179,7 +179,7 @@ def _delivery_state(value: str, at: Moment) -> Q:
     if value == PushDelivery.State.PENDING:
         return Q(state=value) | Q(state=PushDelivery.State.TELLING)
     if value == "failing":
-        parts = troubles.failing_callbacks(troubles.failing_before(at.now))
+        parts = standing.failing_callbacks(standing.failing_before(at.now))
         telling, pending = (Q(pk__in=part.values("pk")) for part in parts)
         return telling | pending
     return Q(state=value)

@@ -23,8 +23,18 @@ from mailbox.inspection.search.keys import (
     SPOKEN_KEYS,
     TASK_KEYS,
 )
-from mailbox.inspection.search.terms import LONGEST, TEXT, Query, asks_words, chosen, parse, term, without
-from mailbox.inspection.search.values import Moment, Reading
+from mailbox.inspection.search.terms import (
+    LONGEST,
+    TEXT,
+    Moment,
+    Query,
+    Reading,
+    asks_words,
+    chosen,
+    parse,
+    term,
+    without,
+)
 from mailbox.models import (
     Agent,
     Artifact,
@@ -46,7 +56,7 @@ from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.repair_plan import RepairPlanQuerySet
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.models.result import ResultQuerySet
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import InvalidRequestError
 
 __all__ = [

@@ -10,7 +10,7 @@ from django.db.models import BigIntegerField, Case, Exists, F, OuterRef, Q, Quer
 
 from mailbox.database import compiled
 from mailbox.database.compiled import Given, Time
-from mailbox.database.counted import Counted
+from mailbox.database.paging import Counted
 from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, RollUp, SigningKey, Task
 from mailbox.models.agent import AgentQuerySet
 

@@ -16,7 +16,7 @@ from mailbox.database import compiled
 from mailbox.database.compiled import AGENT
 from mailbox.models import Agent, Failure, Result, RollUpTurn
 from mailbox.models.failure import MINUTE, FailureQuerySet, minute_of, moment_of
-from mailbox.words import fingerprints
+from mailbox.words import digests
 
 AMONG = 1_000  # the newest errors of the hub, in which those of one agent are looked for
 COUNTED = 50_000  # the newest filed failures of a range that are counted
@@ -129,10 +129,10 @@ def _bounded(found: FailureQuerySet, start: datetime) -> tuple[FailureQuerySet, 
 
 def _unfiled(agent: Agent | None) -> list[_Seen]:
     """Return the newest failures that are not filed yet, each alone, at most `UNFILED`."""
-    after = Result.objects.errors_after(RollUpTurn.read().filed_to, fingerprints.READ).filter(task__failure=None)
+    after = Result.objects.errors_after(RollUpTurn.read().filed_to, digests.READ).filter(task__failure=None)
     rows = (after if agent is None else after.filter(recipient=agent)).order_by("-pk")[:UNFILED]
     return [
-        _Seen(fingerprints.of(display, outcome, message or ""), to, outcome, 1, minute, minute, task)
+        _Seen(digests.fingerprint(display, outcome, message or ""), to, outcome, 1, minute, minute, task)
         for _, task, outcome, to, display, posted_at, message in rows
         for minute in [minute_of(posted_at)]
     ]

@@ -13,7 +13,7 @@ from django.db.models.functions import TruncHour, TruncMinute
 
 from mailbox.database import compiled
 from mailbox.database.compiled import Given, GivenList
-from mailbox.database.counted import together
+from mailbox.database.paging import query_of_figures
 from mailbox.inspection.statistics.series import COUNTED
 from mailbox.models import AuditEvent, Depth, Result, RollUp, Task
 from mailbox.models.rollup import MINUTE, floor
@@ -197,7 +197,7 @@ def _marks() -> Any:
     """Return the query of the last task and minute that are rolled up, and of the last task."""
     newest = RollUp.objects.of_hub().order_by("-minute")
     last = Task.objects.order_by("-pk").values("pk")[:1]
-    return together(*(Subquery(newest.values(name)[:1]) for name in ("last_task", "minute")), Subquery(last))
+    return query_of_figures(*(Subquery(newest.values(name)[:1]) for name in ("last_task", "minute")), Subquery(last))
 
 
 @compiled.once

@@ -29,8 +29,20 @@ from mailbox.journal.entries.access import (
     key_added,
     key_revoked,
     key_rotated,
+    person_added,
+    person_changed,
+    person_locked_out,
+    person_sign_in_failed,
+    person_signed_in,
+    person_signed_out,
+    recovery_code_used,
+    recovery_codes_renewed,
     route_added,
     route_revoked,
+    second_factor_added,
+    second_factor_removed,
+    view_shared,
+    view_unshared,
 )
 from mailbox.journal.entries.agents import (
     agent_card_deregistered,
@@ -43,6 +55,9 @@ from mailbox.journal.entries.agents import (
     agent_reclaimed,
     agent_registered,
     agent_resumed,
+    quota_changed,
+    quota_exceeded,
+    refusals_repeated,
     signing_key_retired,
     signing_key_set,
     tool_changed,
@@ -50,21 +65,6 @@ from mailbox.journal.entries.agents import (
     tools_imported,
 )
 from mailbox.journal.entries.hub import alert_sent, erased, hub_backed_up, hub_restored, secrets_resealed
-from mailbox.journal.entries.people import (
-    person_added,
-    person_changed,
-    person_locked_out,
-    person_sign_in_failed,
-    person_signed_in,
-    person_signed_out,
-    recovery_code_used,
-    recovery_codes_renewed,
-    second_factor_added,
-    second_factor_removed,
-    view_shared,
-    view_unshared,
-)
-from mailbox.journal.entries.quotas import quota_changed, quota_exceeded, refusals_repeated
 from mailbox.journal.entries.task_life import (
     message_sent,
     repair_applied,

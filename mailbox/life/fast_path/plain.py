@@ -16,14 +16,14 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS, connections
 from django.utils import timezone
 
-from mailbox.access import actions, capabilities
+from mailbox.access import audit, capabilities, requests
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.database import instances
+from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
-from mailbox.journal import changed_tasks, entries
+from mailbox.journal import entries
 from mailbox.life.fast_path import postgresql, sqlite, statements
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.models.result import size_of
@@ -73,7 +73,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     task.recipient = Agent.from_identity(*recipient)
     task._state.adding, task._state.db = False, DEFAULT_DB_ALIAS
     ringing.ring([topics.agent(task.recipient_id)])
-    changed_tasks.note([task.uuid])
+    audit.note_tasks([task.uuid])
     return task
 
 
@@ -95,10 +95,10 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
     if row is None or row[len(TASK)] is None:
         return [] if row is not None and attempt_id is None and not row[-1] else None
     sender = Agent.from_identity(*row[-4:-1])
-    task = instances.of_row(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
-    lease = instances.of_row(Lease, LEASE, row[len(TASK) : -4], task=task, holder=holder)
+    task = managers.instance_of(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
+    lease = managers.instance_of(Lease, LEASE, row[len(TASK) : -4], task=task, holder=holder)
     ringing.ring([topics.task(task.uuid)])
-    changed_tasks.note([task.uuid])
+    audit.note_tasks([task.uuid])
     return [lease]
 
 
@@ -114,7 +114,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     task_pk, task_id, attempt, journal_seq, *identity, lease_id = seen
     sender = Agent.from_identity(*identity)
     known = (task_pk, task_id, sender.pk, holder.pk, attempt)
-    task = instances.of_row(Task, _ANSWERED, known, sender=sender, recipient=holder)
+    task = managers.instance_of(Task, _ANSWERED, known, sender=sender, recipient=holder)
     permit = permitted(caller, Request.to_respond(sender, task_id, envelope.lease_id), now)
     if permit is None:
         return None
@@ -131,10 +131,10 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     )
     if row is None:
         return None
-    result = instances.of_row(Result, RESULT, row)
+    result = managers.instance_of(Result, RESULT, row)
     result.task = task
     ringing.ring([topics.sender(task.sender_id), topics.task(task.uuid)])
-    changed_tasks.note([task.uuid])
+    audit.note_tasks([task.uuid])
     quotas.grow_by_result(task.sender_id, result.size)
     return result
 
@@ -155,9 +155,9 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
     )
     if row is None or row[0] is None:
         return [] if row is not None and attempt_id is None and row[-1] else None
-    result = instances.of_row(Result, RESULT, row[:-4])
-    result.task = instances.of_row(Task, DELIVERED, row[-4:-1])
-    changed_tasks.note([result.task.uuid])
+    result = managers.instance_of(Result, RESULT, row[:-4])
+    result.task = managers.instance_of(Task, DELIVERED, row[-4:-1])
+    audit.note_tasks([result.task.uuid])
     return [result]
 
 
@@ -207,7 +207,7 @@ def permitted(caller: Caller, request: Request, now: datetime) -> Permit | None:
 
 def _may_rest_on_a_key(caller: Caller, now: datetime) -> bool:
     """Whether a grant to send names or pins a key: a display alone does not tell whether that grant covers the task."""
-    held = [grant for grant in capabilities.live_grants(caller, now) if grant.action.startswith(actions.SEND)]
+    held = [grant for grant in capabilities.live_grants(caller, now) if grant.action.startswith(requests.SEND)]
     return any("peer_pubkey_b58" in grant.pins or is_pubkey(grant.action.rpartition(".")[2]) for grant in held)
 
 

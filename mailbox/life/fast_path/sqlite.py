@@ -19,7 +19,7 @@ from uuid import UUID
 from django.db import IntegrityError, connection, transaction
 from django.db.models import Model
 
-from mailbox.database import named_cursor, shared_writes, write_turns
+from mailbox.database import managers, write_turns
 from mailbox.life.fast_path import statements
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
@@ -210,17 +210,17 @@ class Session:
 @contextmanager
 def deciding(values: Mapping[str, Any], written: Callable[[str], str]) -> Iterator[Session]:
     """Run the block as one transaction, in turn with other writers."""
-    with write_turns.turn(), transaction.atomic(durable=True), named_cursor.opened() as cursor:
+    with write_turns.turn(), transaction.atomic(durable=True), managers.open_named() as cursor:
         yield Session(cursor, values, written)
 
 
 def _committed(values: Mapping[str, Any], write: Callable[[Session], Answer]) -> Answer:
     """Return what ``write`` returns in a committed transaction, which writes of other threads may share."""
-    return shared_writes.run(lambda cursor: write(Session(cursor, values, statement)))
+    return write_turns.run_shared(lambda cursor: write(Session(cursor, values, statement)))
 
 
 def _read(sql: str, values: Mapping[str, Any]) -> Row | None:
-    with named_cursor.opened() as cursor:
+    with managers.open_named() as cursor:
         return Session(cursor, values, statement).row(sql)
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from mailbox.access.callers import Caller
 from mailbox.database.backups import archive
 from mailbox.management.cli import arguments, output
-from mailbox.upkeep import backups, restoring
-from mailbox.upkeep.restoring import Restored
+from mailbox.upkeep import backups
+from mailbox.upkeep.backups import Restored
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -42,7 +42,7 @@ def _backup(options: Namespace) -> str:
 
 
 def _restore(options: Namespace) -> str:
-    done = restoring.restore(Caller.command_line(), options.file, replaces=options.replace)
+    done = backups.restore(Caller.command_line(), options.file, replaces=options.replace)
     if options.json:
         return output.as_json(
             {

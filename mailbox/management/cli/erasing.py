@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from django.core.management import CommandError
 
-from agentcards import erasing as cards
+from agentcards import secrets
 from mailbox.access.callers import Caller
 from mailbox.database import old_bytes
 from mailbox.management.cli import arguments, output
@@ -36,7 +36,7 @@ def _erase(options: Namespace) -> str:
     else:
         agent = arguments.agent(options.agent)
         erased = dict(erasure.erase_agent(caller, agent, reason=options.reason))
-        erased |= cards.erase_cards(caller, agent, reason=options.reason)
+        erased |= secrets.erase_cards(caller, agent, reason=options.reason)
     if not old_bytes.forget():
         raise CommandError(f"The payload is blank. {HELD}")
     if options.json:

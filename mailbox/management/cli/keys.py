@@ -6,14 +6,13 @@ from argparse import FileType, Namespace
 from datetime import timedelta
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import certificates, key_rotation, keys
+from mailbox.access.credentials import keys
 from mailbox.access.credentials.keys import NewKey
 from mailbox.dialects.covenant import access_wire
 from mailbox.management.cli import arguments, output
 
 LEAST, USUAL, MOST = (
-    span // timedelta(milliseconds=1)
-    for span in (key_rotation.LEAST_OVERLAP, key_rotation.USUAL_OVERLAP, key_rotation.MOST_OVERLAP)
+    span // timedelta(milliseconds=1) for span in (keys.LEAST_OVERLAP, keys.USUAL_OVERLAP, keys.MOST_OVERLAP)
 )
 
 
@@ -67,7 +66,7 @@ def _add(options: Namespace) -> str:
 
 def _bind(options: Namespace) -> str:
     with options.file as file:
-        row = certificates.bind(Caller.command_line(), arguments.agent(options.name), file.read())
+        row = keys.bind_certificate(Caller.command_line(), arguments.agent(options.name), file.read())
     if options.json:
         return output.as_json(access_wire.certificate(row))
     return f"bound the certificate with the public key {row.digest}\nRevoke it with: keys revoke {row.public_id}"
@@ -75,7 +74,7 @@ def _bind(options: Namespace) -> str:
 
 def _rotate(options: Namespace) -> str:
     overlap = timedelta(milliseconds=options.overlap_ms)
-    made = key_rotation.rotate_key(Caller.command_line(), public_id=options.public_id, overlap=overlap)
+    made = keys.rotate_key(Caller.command_line(), public_id=options.public_id, overlap=overlap)
     if options.json:
         return output.as_json(access_wire.rotated(made))
     return f"{_shown(made.new)}\nThe old key expires at {output.moment(made.overlap_ends_at)}."

@@ -8,8 +8,7 @@ from django.core.management.base import CommandError
 
 from agentcards import registry
 from mailbox.access.callers import Caller
-from mailbox.access.limits import own_limits
-from mailbox.access.limits import quota_usage as inspection
+from mailbox.access.limits import own_limits, quota_usage
 from mailbox.access.limits.quota_usage import NAMED, Usage
 from mailbox.management.cli import arguments, output
 
@@ -41,7 +40,7 @@ def _limit(text: str) -> int | str:
 
 def _show(options: Namespace) -> str:
     agent = arguments.agent(options.agent)
-    used = inspection.of_agent(agent, cards=registry.count_of(agent))
+    used = quota_usage.usage_of(agent, cards=registry.count_of(agent))
     if options.json:
         return output.as_json({"kind": "a2a_quotas", "quotas": [_as_json(one) for one in used]})
     return output.lines(output.columns([_row(one) for one in used]), none="")

@@ -14,7 +14,7 @@ from agentcards.models.validation import LONGEST_NAME, LONGEST_TEXT
 from mailbox.access.agents.registration import Registration
 from mailbox.access.callers import Caller
 from mailbox.management.cli.arguments import WRONG_USAGE
-from mailbox.words.key_proofs import KeyProof
+from mailbox.words.ed25519 import KeyProof
 
 
 def register(options: Namespace, proof: KeyProof | None) -> Registration:

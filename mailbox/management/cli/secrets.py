@@ -23,9 +23,9 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _rotate(options: Namespace) -> str:
-    from agentcards import resealing
+    from agentcards import secrets
 
-    done = resealing.reseal(Caller.command_line())
+    done = secrets.reseal(Caller.command_line())
     if options.json:
         found = {"resealed": done.resealed, "unreadable": done.unreadable}
         return output.as_json({"kind": "a2a_secrets_rotated", **found})

@@ -19,8 +19,8 @@ from mailbox.access.credentials import signing_keys
 from mailbox.management.cli import arguments
 from mailbox.management.cli.arguments import WRONG_USAGE
 from mailbox.words import ed25519
+from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import InvalidRequestError
-from mailbox.words.key_proofs import KeyProof
 
 
 def add_commands(verbs: arguments.Commands) -> None:

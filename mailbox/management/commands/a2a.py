@@ -32,7 +32,7 @@ from mailbox.management.cli import (
     tools,
     upkeep,
 )
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 
 GROUPS = (
@@ -101,7 +101,7 @@ class Command(BaseCommand):
         try:
             printed: str = options["run"](Namespace(**options))
         except MailboxError as refusal:
-            raise CommandError(output.printable(advice.to_program(refusal))) from refusal
+            raise CommandError(output.printable(errors.text_for_program(refusal))) from refusal
         except (InterfaceError, OperationalError, ProgrammingError) as error:
             hint = " `manage.py migrate` prepares it." if _lacks_a_table(error) else ""
             raise CommandError(f"the database cannot be used: {' '.join(str(error).split())}.{hint}") from error

@@ -9,7 +9,8 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connections
 
-from a2aproject.serving import ports, services, supervise
+from a2aproject.management.commands import serve
+from a2aproject.serving import services, supervise
 from a2aproject.settings import edge
 
 pytestmark = pytest.mark.one_database
@@ -123,7 +124,7 @@ def test_a_port_that_becomes_free_in_time_is_used(supervised, settings, monkeypa
 
 @pytest.mark.processes
 def test_a_port_that_stays_in_use_is_refused_with_advice(supervised, settings, monkeypatch):
-    monkeypatch.setattr(ports, "PATIENCE", 0.3)
+    monkeypatch.setattr(serve, "PATIENCE", 0.3)
     with socket.socket() as taken:
         taken.bind((settings.BIND_HOST, 0))
         taken.listen()

@@ -9,7 +9,7 @@ import time
 import psutil
 import pytest
 
-from a2aproject.serving import beats, lifeline, supervisor
+from a2aproject.serving import beats, stopping, supervisor
 from a2aproject.serving.supervisor import Child, Service, Supervisor
 from tests.support.hub import PATIENCE, ROOT, wait_until
 
@@ -50,7 +50,7 @@ def service(code: str, late_after: float | None = None, **environment: str) -> S
 
 def live(child: Child, *, start: float) -> int:
     """Run the child to its end; return its process id, which is its group's too."""
-    with lifeline.held() as line:
+    with stopping.held() as line:
         child.start(start, line)
     assert child.process is not None
     child.process.wait()
@@ -133,7 +133,7 @@ def test_a_program_without_beats_is_killed_and_started_again(code):
 
 def test_a_program_with_beats_runs_longer_than_its_limit():
     child = Child(service(BEATING, late_after=10))
-    with lifeline.held() as line:
+    with stopping.held() as line:
         child.start(0, line)
         try:
             assert child.beats is not None

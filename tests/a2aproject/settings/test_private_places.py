@@ -7,7 +7,7 @@ import stat
 import pytest
 
 from a2aproject.errors import UnusableSettingError
-from a2aproject.settings.secret_key import opened, private_file, private_folder
+from a2aproject.settings.database import opened, private_file, private_folder
 from tests.support.settings import settings_of
 
 pytestmark = pytest.mark.one_database

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from a2aproject.errors import UnusableSettingError
-from a2aproject.settings.secret_key import opened_seal_key, secret
+from a2aproject.settings.database import opened_seal_key, secret
 from tests.support.hub import PATIENCE, ROOT
 from tests.support.settings import UNSET, settings_of
 
@@ -84,7 +84,7 @@ def test_processes_that_race_for_a_secret_get_the_same_one(tmp_path):
 
 def _secret_in_a_process(folder):
     read = f"print(secret(Path({str(folder)!r}) / 'secret_key'))"
-    code = f"from pathlib import Path; from a2aproject.settings.secret_key import secret; {read}"
+    code = f"from pathlib import Path; from a2aproject.settings.database import secret; {read}"
     return subprocess.check_output([sys.executable, "-c", code], cwd=ROOT)
 
 

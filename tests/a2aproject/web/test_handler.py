@@ -11,7 +11,6 @@ from django.http import Http404
 from django.http.request import HttpHeaders
 from django.test import RequestFactory
 
-from a2aproject.serving import interpreter
 from a2aproject.web import handler
 
 pytestmark = pytest.mark.one_database
@@ -116,8 +115,8 @@ def test_the_number_of_remembered_names_of_headers_is_bounded():
 @pytest.mark.parametrize("fails", [False, True])
 def test_a_request_shares_the_interpreter_until_its_answer_is_made(monkeypatch, fails):
     steps = []
-    monkeypatch.setattr(interpreter, "begin", lambda: steps.append("begin"))
-    monkeypatch.setattr(interpreter, "end", lambda: steps.append("end"))
+    monkeypatch.setattr(handler, "begin_request", lambda: steps.append("begin"))
+    monkeypatch.setattr(handler, "end_request", lambda: steps.append("end"))
 
     def answer(self, environ, start_response):
         steps.append("answer")

@@ -11,7 +11,7 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
-from a2aproject.web import counters
+from a2aproject.web import observation
 from mailbox.database import waiting
 from mailbox.inspection.health import gauges
 from mailbox.upkeep import rollups
@@ -162,7 +162,7 @@ def test_all_pages_of_the_admin_are_one_route(read):
 def test_waits_are_counted_while_they_last(read, settings, monkeypatch):
     settings.WEB_THREADS = 2
     monkeypatch.setattr(waiting, "seats", waiting.Seats())
-    counters.follow_waits()
+    observation.follow_waits()
     before = read()[("a2a_waits_refused_total",)]
 
     with waiting.seats.seat(), waiting.seats.seat() as is_free:

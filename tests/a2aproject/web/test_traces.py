@@ -17,7 +17,7 @@ from opentelemetry.trace import StatusCode
 from a2aproject.web import observation
 from a2aproject.web.log import Answered
 from a2aproject.web.traces import Spans
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import public_routes
 from mailbox.inspection import trees
@@ -166,7 +166,7 @@ def test_a_caller_by_a_public_route_is_a_stranger(spans, alice, olga):
 
 @pytest.mark.parametrize("parent", [TRACEPARENT, UNSAMPLED])
 def test_a_caller_without_credentials_at_an_open_agent_is_a_stranger(spans, bob, parent):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     client = OfficialClient(None, bob)
     assert client.response("ListTasks", traceparent=parent).status_code == 200
     assert client.api.get(f"{client.base}/rest/tasks", headers={"traceparent": parent}).status_code == 200
@@ -181,7 +181,7 @@ def test_a_caller_without_credentials_at_an_open_agent_is_a_stranger(spans, bob,
 
 @pytest.mark.deep
 def test_no_route_knows_a_caller_without_credentials(spans, bob):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     headers = {"traceparent": UNSAMPLED, "A2A-Version": "1.0"}
     unlike = []
     for route in routes.served():

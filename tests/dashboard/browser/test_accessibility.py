@@ -13,7 +13,7 @@ from mailbox.life import leasing, results
 from mailbox.models import AuditEvent, Failure, PushDelivery, ReplayEntry
 from mailbox.repairs import auto_retry, repair
 from mailbox.upkeep import failure_filing
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
 from tests.support import factories, media, talking
@@ -44,7 +44,7 @@ def row_pages(alice, bob, olga):
     failure_filing.file_failures()
     lease = stale(alice, bob, intent_text=ODD)
     plan = planned(olga, leased(alice, bob, safe=1, unsafe=1))
-    auto_retry.run_once(olga, reason="to see what it does", worded=advice.to_person)
+    auto_retry.run_once(olga, reason="to see what it does", worded=errors.text_for_person)
     carried_out(olga, planned(olga, leased(alice, bob, safe=1)))
     factories.sent_task(alice, bob, parent=lease.task.uuid, intent_text=ODD)
     ended = kept.task.leases.get()

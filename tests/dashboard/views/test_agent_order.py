@@ -11,7 +11,7 @@ from agentcards import profiles
 from agentcards.models import RemoteCall, RemoteOutage
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller
-from mailbox.inspection.statistics import agent_order, dealings, troubles
+from mailbox.inspection.statistics import agents, standing
 from mailbox.models import ApiKey, Lease
 from mailbox.upkeep import rollups
 from mailbox.words.envelopes import ResultStatus
@@ -31,7 +31,7 @@ def troubled(alice):
     for caller in found.values():
         factories.grant(alice, f"a2a.send.{caller.name}")
     factories.resolved_task(alice, found["calm"])
-    for _ in range(troubles.ALL_ERRORS):
+    for _ in range(standing.ALL_ERRORS):
         factories.resolved_task(alice, found["failing"], **ERROR)
     factories.resolved_task(alice, found["calm"], **ERROR)
     rollups.roll(timezone.now() + timedelta(minutes=3))
@@ -93,7 +93,7 @@ def test_the_pages_of_a_sorted_list_have_each_agent_once(ana, monkeypatch, troub
 
 
 def test_too_many_agents_are_listed_by_name(ana, monkeypatch, troubled):
-    monkeypatch.setattr(agent_order, "SORTED_TO", 3)
+    monkeypatch.setattr(agents, "SORTED_TO", 3)
 
     assert listed(ana)[:2] == ["alice", "calm"]
     assert "Listed by name" in ana.get("/ops/agents/").text
@@ -171,6 +171,6 @@ def test_counterparts_are_the_latest_and_count_both_directions(alice, bob):
         factories.sent_task(alice, bob)
     factories.sent_task(bob, alice)
 
-    (found,) = dealings.counterparts(factories.row_of(bob), most=5)
+    (found,) = agents.counterparts(factories.row_of(bob), most=5)
 
     assert (found.display, found.sent, found.received) == ("alice@local", 2, 1)

@@ -9,7 +9,7 @@ import time_machine
 from django.utils import timezone
 
 from mailbox.access.agents import peers
-from mailbox.access.credentials import authentication, key_rotation
+from mailbox.access.credentials import authentication, keys
 from mailbox.models import ApiKey, AuditEvent, PairStock, Peer, SenderStock, SigningKey
 from mailbox.upkeep import rollups
 from mailbox.words import tokens
@@ -192,7 +192,7 @@ def test_a_page_shows_how_much_of_each_quota_its_agent_uses(ana, alice, bob, set
 
 def test_the_page_of_an_agent_marks_a_key_that_was_replaced(vic, alice):
     old = factories.key_of(alice)
-    key_rotation.rotate_key(authentication.authenticate(old, source=AuditEvent.Source.API))
+    keys.rotate_key(authentication.authenticate(old, source=AuditEvent.Source.API))
 
     text = vic.get("/ops/agents/alice@local/").text
 

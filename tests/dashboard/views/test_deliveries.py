@@ -11,8 +11,7 @@ from dashboard.templatetags import ops
 from mailbox.access.callers import Role
 from mailbox.background.courier import Courier
 from mailbox.life import callbacks, results, updates, webhooks
-from mailbox.life.callbacks import CallbackOutcome
-from mailbox.life.delivery_slots import Hands
+from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.words import redaction, tokens
 from mailbox.words.conversation import Update
@@ -261,7 +260,7 @@ def event_given_up(alice, bob):
     updates.post_updates(bob, task.uuid, [Update(message=factories.text("one"))])
     for _ in range(6):
         PushConfig.objects.update(next_attempt_at=task.sent_at)
-        (claimed,) = Courier().claim(1, Hands())
+        (claimed,) = Courier().claim(1, DeliverySlots())
         webhooks.report(claimed, CallbackOutcome(status=503, problem="the receiver answered 503: busy"))
     return PushDelivery.objects.get()
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from django.apps import apps
 
-from agentcards import erasing as cards
-from agentcards import profiles
+from agentcards import profiles, secrets
 from mailbox.access.callers import Caller, Role
 from mailbox.life import leasing, sending, updates
 from mailbox.models import AuditEvent
@@ -31,7 +30,7 @@ def erased(alice, bob):
     updates.post_updates(bob, task.uuid, [Update(message=[{"type": "text", "text": SECRET}], progress=0.5, note="x")])
     sending.cancel(alice, task.uuid, reason=SECRET)
     erasure.erase_agent(CLI, alice.agent, reason="asked for")
-    cards.erase_cards(CLI, alice.agent, reason="asked for")
+    secrets.erase_cards(CLI, alice.agent, reason="asked for")
     return task
 
 

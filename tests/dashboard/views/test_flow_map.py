@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.views import flow_map
-from mailbox.inspection.statistics.pairs import Pair
+from mailbox.inspection.statistics.agents import Pair
 from mailbox.models import Agent
 
 

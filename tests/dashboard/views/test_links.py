@@ -15,7 +15,7 @@ from mailbox.access.callers import Caller
 from mailbox.life import results
 from mailbox.models import Result
 from mailbox.repairs import auto_retry
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.views.test_deliveries import given_up
 from tests.dashboard.views.test_idempotency import cached
@@ -154,7 +154,7 @@ def test_the_counts_of_a_group_link_to_its_tasks_by_state(ana, alice, bob, kind)
 def test_a_retry_pass_links_to_the_task_it_requeued(ana, alice, bob, olga):
     aged(factories.leased_task(alice, bob, idempotency=factories.idempotent("k")), minutes=20)
     aged(factories.leased_task(alice, bob), minutes=20)
-    scan = auto_retry.run_once(olga, reason="pod lost", worded=advice.to_person)
+    scan = auto_retry.run_once(olga, reason="pod lost", worded=errors.text_for_person)
 
     text = ana.get(f"/ops/scheduler/scans/{scan.pk}/").text
 

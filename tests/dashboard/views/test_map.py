@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from django.utils import timezone
 
-from mailbox.upkeep import pair_counts
+from mailbox.upkeep import rollups
 from mailbox.words.envelopes import ResultStatus
-from tests.mailbox.upkeep.test_pair_counts import LATER
+from tests.mailbox.upkeep.test_rollups_pair_counts import LATER
 from tests.support import factories
 from tests.support.markup import squeezed
 
@@ -21,7 +21,7 @@ def test_a_map_shows_volume_errors_and_backlog(vic, alice, bob, is_counted, scal
     factories.resolved_task(alice, bob, status=ResultStatus.ERROR, error_message="no", content=[])
     factories.sent_task(alice, bob)
     if is_counted:
-        pair_counts.count_pairs(timezone.now() + LATER)
+        rollups.count_pairs(timezone.now() + LATER)
 
     response = vic.get("/ops/map/", {"range": scale})
 

@@ -8,7 +8,7 @@ import pytest
 
 from agentcards import card_signing
 from dashboard.base import sessions
-from mailbox.access.agents import openness, own_agent_setup
+from mailbox.access.agents import grants, own_agent_setup
 from mailbox.access.callers import Role
 from mailbox.access.own_agents import OPERATORS
 from mailbox.words.kinds import Kind
@@ -54,14 +54,14 @@ def test_the_card_on_the_page_is_escaped(ana, bob):
 
 def test_an_admin_opens_and_closes_an_agent_with_reasons(ada, agent):
     opened = ada.post(f"{BOB}open/", form(ada, "open"), follow=True)
-    was_open = openness.is_open(agent)
+    was_open = grants.is_open(agent)
     closed = ada.post(f"{BOB}close/", form(ada, "close"), follow=True)
 
     assert "is open to anyone. Callers need no key" in opened.text
     assert "Require a key…" in opened.text
     assert "requires an API key from every caller" in closed.text
     assert "Open to anyone…" in closed.text
-    assert (was_open, openness.is_open(agent)) == (True, False)
+    assert (was_open, grants.is_open(agent)) == (True, False)
     for kind in (Kind.AGENT_OPENED, Kind.AGENT_CLOSED):
         (event,) = factories.journal(kind)
         assert (event.actor, event.fields) == ("user:ada", {"display": "bob@local", "reason": "a demo"})
@@ -75,7 +75,7 @@ def test_others_see_why_they_cannot_and_are_refused(request, who, act, agent):
 
     assert "needs capability a2a.capabilities.grant" in browser.get(BOB).text
     assert browser.post(f"{BOB}{act}/", form(browser, act)).status_code == 403
-    assert not openness.is_open(agent)
+    assert not grants.is_open(agent)
 
 
 def test_a_form_that_is_sent_twice_opens_once(ada, agent):
@@ -86,7 +86,7 @@ def test_a_form_that_is_sent_twice_opens_once(ada, agent):
     again = ada.post(f"{BOB}open/", sent, follow=True)
 
     assert "was already submitted" in again.text
-    assert not openness.is_open(agent)
+    assert not grants.is_open(agent)
 
 
 def test_an_agent_that_is_open_already_is_not_opened_again(ada, agent):
@@ -107,7 +107,7 @@ def test_an_act_without_a_recent_proof_asks_for_the_password_and_keeps_the_form(
 
     asked = ada.post(f"{BOB}open/", sent)
 
-    assert (asked.status_code, openness.is_open(agent)) == (403, False)
+    assert (asked.status_code, grants.is_open(agent)) == (403, False)
     assert 'name="proof_password"' in asked.text
     assert sent["form_token"] in asked.text
 

@@ -8,7 +8,7 @@ from django.test import Client
 
 from a2aproject.serving import first_run
 from mailbox.access.callers import Role
-from mailbox.access.people.password_checks import MOST_AT_ONCE, admitted
+from mailbox.access.people.passwords import MOST_AT_ONCE, admitted
 from mailbox.words.kinds import Kind
 from tests.support import factories
 

@@ -5,7 +5,7 @@ import uuid
 import pytest
 
 from mailbox.access.callers import Role
-from mailbox.access.limits import rate_windows
+from mailbox.access.limits import rates
 from mailbox.life import leasing, results
 from mailbox.models import Lease, Task
 from mailbox.upkeep import compaction
@@ -102,7 +102,7 @@ def test_a_form_sent_twice_repairs_once_and_gets_the_same_answer(ana, alice, bob
 def test_a_form_interrupted_before_its_repair_repairs_when_sent_again(ana, alice, bob):
     lease = factories.leased_task(alice, bob)
     form = filled(ana, lease)
-    with rate_windows.once(f"form:{form['form_token']}"):
+    with rates.once(f"form:{form['form_token']}"):
         pass
 
     assert ana.post(path(lease), form).status_code == 303

@@ -13,7 +13,7 @@ from django.contrib.auth.models import User
 from django.test import Client
 
 from mailbox.access.callers import Role
-from mailbox.access.people import password_checks
+from mailbox.access.people import passwords
 from mailbox.models import AuditEvent
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
@@ -44,15 +44,15 @@ def rows():
 
 @pytest.mark.parametrize("door", DOORS)
 def test_a_fifth_password_at_once_is_refused_with_a_page(person, monkeypatch, door):
-    begun, go_on = threading.Barrier(password_checks.MOST_AT_ONCE + 1), threading.Event()
+    begun, go_on = threading.Barrier(passwords.MOST_AT_ONCE + 1), threading.Event()
 
     def occupy():
-        with password_checks.admitted("ben", "192.0.2.9"):
+        with passwords.admitted("ben", "192.0.2.9"):
             begun.wait()
             go_on.wait()
 
-    with ThreadPoolExecutor(password_checks.MOST_AT_ONCE) as threads:
-        checks = [threads.submit(occupy) for _ in range(password_checks.MOST_AT_ONCE)]
+    with ThreadPoolExecutor(passwords.MOST_AT_ONCE) as threads:
+        checks = [threads.submit(occupy) for _ in range(passwords.MOST_AT_ONCE)]
         begun.wait()
         busy = Client().post(door, RIGHT)
         shown = Client().get(door)
@@ -143,14 +143,14 @@ def test_a_person_who_may_not_open_the_admin_is_refused_there(ana):
 
 def test_the_right_password_gets_in_after_the_delay_although_others_guess_on(person):
     def guesses():
-        for number in range(password_checks.OF_A_NAME.burst):
+        for number in range(passwords.OF_A_NAME.burst):
             Client(REMOTE_ADDR=f"2001:db8:{number:x}::1").post("/ops/sign-in/", WRONG)
 
     with time_machine.travel("2026-01-01T12:00Z", tick=False) as clock:
         guesses()
         browser = Client(REMOTE_ADDR="192.0.2.7")
         told = browser.post("/ops/sign-in/", RIGHT)
-        clock.shift(timedelta(seconds=password_checks.DELAY))
+        clock.shift(timedelta(seconds=passwords.DELAY))
         guesses()
         entered = browser.post("/ops/sign-in/", {**RIGHT, "ticket": fields_of(told)["ticket"]})
 

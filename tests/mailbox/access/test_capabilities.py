@@ -6,10 +6,9 @@ from uuid import uuid4
 import pytest
 from django.utils import timezone
 
-from mailbox.access import actions, capabilities
-from mailbox.access.actions import Action
+from mailbox.access import capabilities, requests
 from mailbox.access.callers import Caller, Role
-from mailbox.access.requests import Request
+from mailbox.access.requests import Action, Request
 from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import CapabilityMissingError, CapabilityScopeMismatchError, InvalidRequestError
 from tests.support import factories
@@ -237,7 +236,7 @@ def test_a_grant_pinned_to_a_peer_admits_sends_to_that_recipient_alone(mallory, 
 def test_a_role_holds_its_actions_and_no_others(role, held):
     person = factories.person("pat", role)
 
-    for verb in {*actions.GRANTABLE, *actions.TARGETED, actions.GRANT, actions.DROP_REPLAY}:
+    for verb in {*requests.GRANTABLE, *requests.TARGETED, requests.GRANT, requests.DROP_REPLAY}:
         if verb in held:
             assert check(person, verb).check.data["authorized_by"][0]["granted_by_display"] == f"role:{role}"
         else:

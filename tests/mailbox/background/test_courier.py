@@ -11,7 +11,7 @@ from mailbox.background import courier
 from mailbox.background.courier import Courier
 from mailbox.inspection import task_events
 from mailbox.life import callbacks, conversation, leasing, results, updates, webhooks
-from mailbox.life.delivery_slots import Hands
+from mailbox.life.callbacks import DeliverySlots
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.push import PushProtocol, PushTarget
@@ -143,7 +143,7 @@ def test_a_crash_in_an_attempt_repeats_the_event_and_tells_no_later_one_before(a
         task = leased(alice, bob).task
         webhook(alice, task, hook.url)
         updates.post_updates(bob, task.uuid, [said("one"), said("two")])
-        (claimed,) = Courier().claim(8, Hands())
+        (claimed,) = Courier().claim(8, DeliverySlots())
         courier.attempt(claimed)  # and the process ends before it reports
 
         assert tell_due() == 0

@@ -9,8 +9,7 @@ from django.test.utils import CaptureQueriesContext
 from mailbox.background.courier import Courier
 from mailbox.inspection import event_log, task_events
 from mailbox.life import results, updates
-from mailbox.life.callbacks import CallbackOutcome
-from mailbox.life.delivery_slots import Hands
+from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
 from mailbox.models import PushConfig
 from mailbox.words import json_text
 from mailbox.words.a2a.fold import Fold
@@ -40,7 +39,7 @@ def read(monkeypatch):
 def told(courier, *, most=1000):
     """Let the courier tell up to ``most`` events, each accepted; return the webhooks' URLs and the events."""
     events: list[tuple[str, str]] = []
-    while len(events) < most and (claimed := courier.claim(1, Hands())):
+    while len(events) < most and (claimed := courier.claim(1, DeliverySlots())):
         for delivery in claimed:
             events.append((delivery.url, words_of(json_text.loads(delivery.body))))
             courier.store(delivery, CallbackOutcome(status=204, problem=""))
@@ -157,7 +156,7 @@ def test_an_event_is_told_by_the_whole_task_to_a_receiver_of_0_3(alice, bob, rea
     bodies = []
     for word in ("one", "two"):
         say(bob, task, word)
-        (delivery,) = courier.claim(1, Hands())
+        (delivery,) = courier.claim(1, DeliverySlots())
         bodies.append(json_text.loads(delivery.body))
         courier.store(delivery, CallbackOutcome(status=204, problem=""))
 

@@ -13,7 +13,7 @@ import pytest
 
 from mailbox.database.backups import archive, files, sqlite
 from mailbox.database.backups.archive import Manifest, Writer
-from mailbox.database.backups.errors import BackupError
+from mailbox.database.backups.files import BackupError
 from tests.support.pauses import Clock
 
 pytestmark = pytest.mark.one_database

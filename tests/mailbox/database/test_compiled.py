@@ -10,7 +10,7 @@ from django.utils import timezone
 
 from mailbox.database import compiled
 from mailbox.database.compiled import NOW, Compiled, Given
-from mailbox.database.counted import Counted, together
+from mailbox.database.paging import Counted, query_of_figures
 from mailbox.models import Agent, Lease, Task
 from tests.support import factories
 
@@ -59,7 +59,9 @@ def test_instances_have_their_annotations(alice, bob, django_assert_num_queries)
 
 @pytest.mark.django_db
 def test_a_query_of_no_table_has_one_row(leased):
-    query = Compiled(together(Counted(Lease.objects.stale(NOW, MINUTE).values("pk")), Counted(Lease.objects.live())))
+    query = Compiled(
+        query_of_figures(Counted(Lease.objects.stale(NOW, MINUTE).values("pk")), Counted(Lease.objects.live()))
+    )
 
     assert query.rows(now=timezone.now()) == [(1, 2)]
 

@@ -12,7 +12,7 @@ from django.db import connection
 
 from mailbox import Mailbox
 from mailbox.access.callers import Caller
-from mailbox.in_process import arguments
+from mailbox.in_process import conversations
 from mailbox.inspection import conversation
 from mailbox.inspection.conversation import Reading
 from mailbox.models import Task
@@ -57,7 +57,7 @@ def test_an_artifact_that_is_replaced_between_two_pages_has_its_new_blocks_alone
             box.post_updates(task_id, [ArtifactUpdate(content=text("new"))])
         return page
 
-    monkeypatch.setattr(arguments, "MOST_LISTED", 2)
+    monkeypatch.setattr(conversations, "MOST_LISTED", 2)
     monkeypatch.setattr(conversation, "artifacts", read_and_replace)
 
     assert [one.blocks for one in box.artifacts(task_id)] == [text("new")]

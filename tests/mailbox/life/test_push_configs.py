@@ -12,7 +12,6 @@ from mailbox.access.callers import Caller
 from mailbox.background.courier import Courier
 from mailbox.dialects.covenant import repair_wire
 from mailbox.life import callbacks, push_configs, results, updates, webhooks
-from mailbox.life import push_config_lists as reads
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.upkeep import compaction, erasure
 from mailbox.upkeep.compaction import Retention
@@ -62,7 +61,7 @@ def test_secrets_are_encrypted_at_rest_and_shown_by_no_read(alice, bob):
     sealed = [stored.sealed_token or "", stored.sealed_credentials or ""]
     assert [secret_box.unseal(one) for one in sealed] == ["t0k3n", "s3cret"]
     assert "s3cret" not in str(vars(stored)) + repr(target(auth_scheme="Bearer", auth_credentials="s3cret"))
-    assert reads.get(alice, task.uuid, config.config_id, recipient=bob.agent) == config
+    assert push_configs.config_of(alice, task.uuid, config.config_id, recipient=bob.agent) == config
 
 
 def test_to_set_a_webhook_again_replaces_it_and_keeps_what_is_left_to_tell(alice, bob):
@@ -123,8 +122,8 @@ def test_only_the_sender_of_a_task_of_the_protocol_has_its_webhooks(alice, bob, 
     for attempt in (
         lambda: push_configs.set_config(caller, task.uuid, target(), recipient=bob.agent),
         lambda: push_configs.delete_config(caller, task.uuid, config.config_id, recipient=bob.agent),
-        lambda: reads.get(caller, task.uuid, config.config_id, recipient=bob.agent),
-        lambda: reads.page(caller, task.uuid, recipient=bob.agent),
+        lambda: push_configs.config_of(caller, task.uuid, config.config_id, recipient=bob.agent),
+        lambda: push_configs.page_of_configs(caller, task.uuid, recipient=bob.agent),
     ):
         with pytest.raises(UnknownTaskError) as raised:
             attempt()
@@ -154,13 +153,13 @@ def test_webhooks_are_listed_in_pages(alice, bob):
     for number in range(3):
         webhook(alice, task, URL, config_id=f"n{number}")
 
-    first = reads.page(alice, task.uuid, recipient=bob.agent, limit=2)
-    rest = reads.page(alice, task.uuid, recipient=bob.agent, limit=2, cursor=first.next_cursor)
+    first = push_configs.page_of_configs(alice, task.uuid, recipient=bob.agent, limit=2)
+    rest = push_configs.page_of_configs(alice, task.uuid, recipient=bob.agent, limit=2, cursor=first.next_cursor)
 
     assert [config.config_id for config in [*first.items, *rest.items]] == ["n0", "n1", "n2"]
     assert rest.next_cursor is None
     with pytest.raises(InvalidRequestError, match="cursor"):
-        reads.page(alice, sent(alice, bob).uuid, recipient=bob.agent, cursor=first.next_cursor)
+        push_configs.page_of_configs(alice, sent(alice, bob).uuid, recipient=bob.agent, cursor=first.next_cursor)
 
 
 @pytest.mark.parametrize(

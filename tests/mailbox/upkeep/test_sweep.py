@@ -13,7 +13,7 @@ from mailbox.life import callbacks, expiry, replay, results
 from mailbox.models import AuditEvent, ReplayEntry, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.repairs import plan_execution
-from mailbox.upkeep import compaction, old_rows, rollups, sealing
+from mailbox.upkeep import compaction, rollups, sealing
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -25,7 +25,7 @@ STEPS = [
     (replay, "drop_expired", "drop expired replay entries"),
     (callbacks, "bring_back", "bring callbacks back"),
     (sealing, "seal", "seal the journal"),
-    (old_rows, "tidy", "delete old rows"),
+    (compaction, "tidy", "delete old rows"),
     (compaction, "compact", "compact"),
     (plan_execution, "carry_on", "go on with plans"),
 ]

@@ -5,7 +5,7 @@ import pytest
 from mailbox.journal import seals
 from mailbox.models import AuditEvent, Seal
 from mailbox.upkeep import sealing, verification
-from mailbox.words import merkle, sealed
+from mailbox.words import sealed
 from mailbox.words.errors import NotSealedError
 from tests.support.tampering import old_rows, triggers_off
 
@@ -88,7 +88,7 @@ def test_a_proof_leads_from_the_row_to_the_signed_root():
     proof = verification.prove(rows[2].pk)
 
     assert proof.row["data"] == rows[2].data
-    assert merkle.climbed(sealed.leaf(proof.block.form, proof.row), proof.steps).hex() == proof.block.root
+    assert sealed.climbed(sealed.leaf(proof.block.form, proof.row), proof.steps).hex() == proof.block.root
     assert proof.block.is_signed()
 
 

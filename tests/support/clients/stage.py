@@ -14,7 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections
 from pytest_django import DjangoDbBlocker
 
 from agentcards import profiles
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants as grants_module
 from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.clients.player import Player, playing
@@ -98,6 +98,6 @@ def _cast() -> dict[str, str]:
     """Make the agents with their grants; return their keys."""
     grants = {name: ["a2a.send.*"] for name in SENDERS} | {name: ["a2a.respond.*"] for name in (PERFORMER, DOORMAN)}
     cast = {name: factories.agent(name, *grants.get(name, ())) for name in (*SENDERS, PERFORMER, DOORMAN, PURIST)}
-    openness.open_to_anyone(Caller.command_line(), factories.row_of(cast[DOORMAN]), reason="")
+    grants_module.open_to_anyone(Caller.command_line(), factories.row_of(cast[DOORMAN]), reason="")
     profiles.update_profile(Caller.command_line(), factories.row_of(cast[PURIST]), {"input_modes": ["text/plain"]})
     return {name: factories.key_of(agent) for name, agent in cast.items()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from tests.tools.lint.planting import Row
-from tools.lint import layout, packages, prose, rooms
+from tools.lint import layout, packages, prose, rooms, weight
 
 KINDS = 'class Kind(StrEnum):\n    TASK_SENT = "a2a_task_sent"\n'
 SENT = "def task_sent():\n    return Entry(Kind.TASK_SENT)\n"
@@ -144,6 +144,49 @@ ROOMS: list[Row] = [
         ["agentcards/a.py:2: mailbox/outbound/exchange.py calls other hosts: httpx.get("],
     ),
 ]
+WEIGHT: list[Row] = [
+    (
+        weight.modules_are_few,
+        {f"mailbox/m{number}.py": "" for number in range(weight.MOST_MODULES + 1)} | {"mailbox/migrations/m.py": ""},
+        [f"{weight.PAGE}:1: the product has at most {weight.MOST_MODULES} modules: {weight.MOST_MODULES + 1}"],
+    ),
+    (
+        weight.few_modules_have_one_reader,
+        {f"mailbox/m{number}.py": "" for number in range(weight.MOST_WITH_ONE_READER + 2)}
+        | {"mailbox/a.py": "".join(f"import mailbox.m{n}\n" for n in range(weight.MOST_WITH_ONE_READER + 2))}
+        | {"mailbox/b.py": "from mailbox import m0\n"},
+        [
+            f"{weight.PAGE}:1: at most {weight.MOST_WITH_ONE_READER} modules have one reader: "
+            f"{weight.MOST_WITH_ONE_READER + 1}"
+        ],
+    ),
+    (
+        weight.imports_are_a_small_part_of_the_code,
+        {"mailbox/a.py": '"""Its text."""\n\nimport json  # x\nfrom b import (\n    c,\n)\n' + "x = 1\n" * 4},
+        [f"{weight.PAGE}:1: at most {weight.MOST_IMPORTS} % of the code are imports: 50.0 %"],
+    ),
+    (
+        weight.imports_are_a_small_part_of_the_code,
+        {"mailbox/a.py": "x = 1\n" * (weight.MOST_LINES_OF_CODE + 1)},
+        [
+            f"{weight.PAGE}:1: the product has at most {weight.MOST_LINES_OF_CODE} lines of code: "
+            f"{weight.MOST_LINES_OF_CODE + 1}"
+        ],
+    ),
+    (
+        weight.no_modules_import_each_other_in_a_circle,
+        {
+            "mailbox/a.py": "from mailbox import b\n",
+            "mailbox/b.py": "def f():\n    from mailbox.a import x\n",
+            "mailbox/above.py": "from mailbox import a\n",
+            "mailbox/below.py": "import json\n",
+        },
+        [
+            "mailbox/a.py:1: modules import each other in a circle: mailbox.a, mailbox.b",
+            "mailbox/b.py:1: modules import each other in a circle: mailbox.a, mailbox.b",
+        ],
+    ),
+]
 PACKAGES: list[Row] = [
     (
         packages.every_declared_dependency_is_used,
@@ -153,6 +196,15 @@ PACKAGES: list[Row] = [
             "mailbox/a.py": "import httpx\nfrom django.db import models\n",
         },
         ["pyproject.toml:6: nothing imports the dependency orjson"],
+    ),
+    (
+        packages.every_imported_package_is_declared,
+        {
+            "pyproject.toml": '[project]\ndependencies = [\n"psycopg[pool]",\n]',
+            packages.SETTINGS: "MIDDLEWARE = []",
+            "mailbox/a.py": "import json\nimport psycopg_pool\nimport orjson\nimport mailbox.b\n",
+        },
+        ["pyproject.toml:2: the hub imports a package that it does not declare: orjson"],
     ),
     (
         packages.every_pinned_package_has_its_hashes_and_no_index_is_named,
@@ -212,4 +264,4 @@ PROSE: list[Row] = [
         ],
     ),
 ]
-PLANTED = [*LAYOUT, *ROOMS, *PACKAGES, *PROSE]
+PLANTED = [*LAYOUT, *ROOMS, *PACKAGES, *WEIGHT, *PROSE]

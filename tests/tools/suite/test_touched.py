@@ -10,7 +10,7 @@ from tools.suite.touched import DEEP, READ_BY
 pytestmark = pytest.mark.one_database
 
 TASK = "mailbox/models/task.py"
-OTHER = "tests/mailbox/test_query_plans.py"
+OTHER = "tests/mailbox/life/test_batches.py"
 COSTS = {
     "tests/a/test_a.py::test_dear": Cost(in_gate=1, of_gate=5.0),
     "tests/a/test_a.py::test_cheap": Cost(in_gate=1, of_gate=1.0),
@@ -55,7 +55,7 @@ def test_deep_tests_of_a_changed_part_are_chosen_within_their_time():
 
 
 def test_a_changed_module_of_tests_is_chosen_whole(monkeypatch):
-    changed = "tests/mailbox/test_locks.py"
+    changed = "tests/mailbox/life/test_races.py"
     costs = {f"{changed}::test_deep": Cost(deep=1, of_deep=6.0), f"{OTHER}::test_deep": Cost(deep=1, of_deep=5.0)}
     monkeypatch.setattr(record, "costs", lambda database: costs if database == "sqlite" else {})
 

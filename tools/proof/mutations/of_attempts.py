@@ -77,13 +77,13 @@ BUGS = (
         does="The programs of the hub go on after its supervisor was killed.",
         changes=(
             Change(
-                "a2aproject/serving/lifeline.py",
+                "a2aproject/serving/stopping.py",
                 "    _kill_group_after(read, stop=lambda: signal.pthread_kill(main, signal.SIGTERM))\n"
                 "    os.register_at_fork(after_in_child=lambda: _kill_group_after(read))\n",
                 "    _ = main\n",
             ),
         ),
-        fails="tests/a2aproject/serving/test_lifeline.py::test_nothing_outlives_a_killed_supervisor",
+        fails="tests/a2aproject/serving/test_stopping_lifeline.py::test_nothing_outlives_a_killed_supervisor",
         in_gate=False,
     ),
 )

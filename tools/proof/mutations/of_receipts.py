@@ -77,7 +77,7 @@ BUGS = (
         does="A receive leases the tasks of other recipients.",
         changes=(
             Change(
-                "mailbox/models/task_queries.py",
+                "mailbox/models/task.py",
                 "        return self if recipient is None else self.filter(recipient=recipient)  # None",
                 "        return self  # None",
             ),

@@ -73,7 +73,7 @@ BUGS = (
         name="secret-left-under-the-old-key",
         does="A rotation of SECRET_KEY leaves the tokens of webhooks under the former key.",
         changes=(Change(f"{AGENT_CARDS}/resealing.py", '    (PushConfig, "sealed_token"),\n', ""),),
-        fails="tests/agentcards/test_resealing.py::test_every_encrypted_column_is_encrypted_again",
+        fails="tests/agentcards/test_secrets_resealing.py::test_every_encrypted_column_is_encrypted_again",
     ),
     Bug(
         name="idempotent-by-choice",

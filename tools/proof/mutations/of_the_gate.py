@@ -18,9 +18,9 @@ BUGS = (
         name="grant-past-its-expiry",
         does="A grant admits requests after its expiry.",
         changes=(
-            Change("mailbox/models/grant.py", "            Q(expires_at=None) | Q(expires_at__gte=now),\n", ""),
+            Change("mailbox/models/agent.py", "            Q(expires_at=None) | Q(expires_at__gte=now),\n", ""),
             Change(
-                "mailbox/models/api_key.py",
+                "mailbox/models/credentials.py",
                 "  AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND (g.max_uses",
                 "  AND (g.max_uses",
             ),
@@ -68,7 +68,7 @@ BUGS = (
         does="A revoked API key still names its agent.",
         changes=(
             Change(
-                "mailbox/models/api_key.py",
+                "mailbox/models/credentials.py",
                 "k.public_id = %(public_id)s AND k.revoked_at IS NULL AND (k.expires_at",
                 "k.public_id = %(public_id)s AND (k.expires_at",
             ),
@@ -150,7 +150,7 @@ BUGS = (
                 "        if not self.is_spent and not SpentNonce.objects.spend(",
                 "        if not SpentNonce.objects.spend(self.pubkey, self.value, self.expires_at) and not (",
             ),
-            Change("mailbox/access/credentials/signed_requests.py", "    if is_spent:\n", "    if is_spent is None:\n"),
+            Change("mailbox/access/credentials/authentication.py", "    if is_spent:\n", "    if is_spent is None:\n"),
         ),
         fails="tests/mailbox/dialects/test_signed_requests.py::test_a_signed_send_takes_effect_once",
     ),
@@ -165,7 +165,7 @@ BUGS = (
         does="A verification takes a blanked row as erased, although no journal row records the erasure.",
         changes=(
             Change(
-                "mailbox/words/seal_check.py",
+                "mailbox/words/sealed.py",
                 "        if number not in backed.get(by, ()):\n",
                 "        if by not in backed:\n",
             ),

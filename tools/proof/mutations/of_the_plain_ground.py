@@ -57,7 +57,7 @@ BUGS = (
                 "",
             ),
         ),
-        fails=f"{TESTS}/database/test_shared_writes.py::test_an_error_undoes_its_own_write_alone",
+        fails=f"{TESTS}/database/test_write_turns_shared_writes.py::test_an_error_undoes_its_own_write_alone",
     ),
     Bug(
         name="open-lock-files",

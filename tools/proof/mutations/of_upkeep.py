@@ -93,12 +93,12 @@ BUGS = (
         does="An agent opens another to anyone, by passing its grant on.",
         changes=(
             Change(
-                "mailbox/access/agents/openness.py",
+                "mailbox/access/agents/grants.py",
                 "action__in=sends, passed_on_from=None)",
                 "action__in=sends)",
             ),
         ),
-        fails=f"{ACCESS}/agents/test_openness.py::test_no_agent_opens_another_by_passing_its_grant_on",
+        fails=f"{ACCESS}/agents/test_grants_openness.py::test_no_agent_opens_another_by_passing_its_grant_on",
     ),
     Bug(
         name="recovery-codes-outlive-their-factor",

@@ -14,13 +14,14 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
+from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.database import instances
+from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
-from mailbox.journal import changed_tasks, entries
+from mailbox.journal import entries
 from mailbox.life.fast_path import plain, statements
 from mailbox.life.fast_path.batches import values
 from mailbox.models import Agent, Result, Task
@@ -67,7 +68,7 @@ def send_first(
     keys = dict(rows)
     sent = {place: _sent(task, keys[task.uuid]) for place, task in enumerate(tasks) if task.uuid in keys}
     ringing.ring([topics.agent(task.recipient_id) for task in sent.values()])
-    changed_tasks.note(task.uuid for task in sent.values())
+    audit.note_tasks(task.uuid for task in sent.values())
     return len(tasks), sent
 
 
@@ -155,12 +156,12 @@ def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection
         return None
     acked, is_plain, before, rows = drained
     results = [_delivered(row) for row in rows]
-    changed_tasks.note(result.task.uuid for result in results)
+    audit.note_tasks(result.task.uuid for result in results)
     is_plain = bool(results) or (is_plain and not before)
     return PlainDrain(acked=frozenset(acked), results=results if is_plain else None, before=before)
 
 
 def _delivered(row: Sequence[Any]) -> Result:
-    result = instances.of_row(Result, plain.RESULT, row[:-3])
-    result.task = instances.of_row(Task, plain.DELIVERED, row[-3:])
+    result = managers.instance_of(Result, plain.RESULT, row[:-3])
+    result.task = managers.instance_of(Task, plain.DELIVERED, row[-3:])
     return result

@@ -12,14 +12,15 @@ from uuid import UUID
 from django.db import DEFAULT_DB_ALIAS
 from django.utils import timezone
 
+from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.database import instances
+from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
-from mailbox.journal import changed_tasks, entries
+from mailbox.journal import entries
 from mailbox.life.fast_path import plain, statements
 from mailbox.life.fast_path.batches import values
 from mailbox.models import Agent, Lease, Result, Task
@@ -144,7 +145,7 @@ def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) 
         "reads_result": reads_result,
     }
     related = {"sender": Agent.from_identity(*sender), "recipient": holder}
-    task = instances.of_row(Task, list(known), list(known.values()), **related)
+    task = managers.instance_of(Task, list(known), list(known.values()), **related)
     permit = plain.permitted(caller, Request.to_respond(task.sender, task.uuid, envelope.lease_id), timezone.now())
     if permit is None:
         return None
@@ -194,8 +195,8 @@ def _posted(answer: PlainResult, item: Mapping[str, Any], pk: int, now: datetime
 
 def _leased(holder: Agent, row: Sequence[Any]) -> Lease:
     sender = Agent.from_identity(*row[-3:])
-    task = instances.of_row(Task, plain.TASK, row[: len(plain.TASK)], sender=sender, recipient=holder)
-    return instances.of_row(Lease, plain.LEASE, row[len(plain.TASK) : -3], task=task, holder=holder)
+    task = managers.instance_of(Task, plain.TASK, row[: len(plain.TASK)], sender=sender, recipient=holder)
+    return managers.instance_of(Lease, plain.LEASE, row[len(plain.TASK) : -3], task=task, holder=holder)
 
 
 def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:
@@ -205,4 +206,4 @@ def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:
         quotas.grow_by_result(result.sender_id, result.size)
         rung += [topics.sender(result.sender_id), topics.task(result.task.uuid)]
     ringing.ring(rung)
-    changed_tasks.note(topics.tasks_among(rung))
+    audit.note_tasks(topics.tasks_among(rung))

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller, Role
-from mailbox.access.credentials import authentication, key_rotation, keys
+from mailbox.access.credentials import authentication, keys
 from mailbox.models import ApiKey, AuditEvent
 from mailbox.words import tokens
 from mailbox.words.errors import (
@@ -149,7 +149,7 @@ class TestRotation:
     def test_both_keys_are_valid_until_the_overlap_ends(self, alice):
         old = factories.key_of(alice)
 
-        rotation = key_rotation.rotate_key(enter(old), overlap=HOUR)
+        rotation = keys.rotate_key(enter(old), overlap=HOUR)
         new = rotation.new.secret
 
         assert rotation.overlap_ends_at == NOW + HOUR
@@ -168,9 +168,9 @@ class TestRotation:
 
     def test_a_repeat_withdraws_a_successor_that_was_never_used(self, alice):
         old = factories.key_of(alice)
-        lost = key_rotation.rotate_key(enter(old), overlap=HOUR)
+        lost = keys.rotate_key(enter(old), overlap=HOUR)
         with time_machine.travel(NOW + HOUR / 2, tick=False):
-            again = key_rotation.rotate_key(enter(old), overlap=HOUR)
+            again = keys.rotate_key(enter(old), overlap=HOUR)
 
             assert not is_live(lost.new.secret)
             assert is_live(again.new.secret)
@@ -179,35 +179,35 @@ class TestRotation:
 
     def test_a_repeat_after_the_successor_was_used_is_refused(self, alice):
         old = factories.key_of(alice)
-        new = key_rotation.rotate_key(enter(old)).new.secret
+        new = keys.rotate_key(enter(old)).new.secret
         enter(new)
 
         with pytest.raises(KeyReplacedError, match=f"replaced by a2a_{id_of(new)}_…"):
-            key_rotation.rotate_key(enter(old))
+            keys.rotate_key(enter(old))
         assert is_live(new)
 
     def test_a_rotation_does_not_outlive_an_expiry_that_was_chosen(self, alice, settings):
         old = factories.key_of(alice, expires_at=NOW + DAY)
 
-        assert key_rotation.rotate_key(enter(old)).new.row.expires_at == NOW + DAY
-        assert key_rotation.rotate_key(enter(old)).new.row.expires_at == NOW + DAY  # the answer was lost
+        assert keys.rotate_key(enter(old)).new.row.expires_at == NOW + DAY
+        assert keys.rotate_key(enter(old)).new.row.expires_at == NOW + DAY  # the answer was lost
         settings.A2A_KEY_MAX_AGE = HOUR
         other = factories.key_of(factories.agent("carol"), expires_at=NOW + DAY)
-        assert key_rotation.rotate_key(enter(other)).new.row.expires_at == NOW + HOUR
+        assert keys.rotate_key(enter(other)).new.row.expires_at == NOW + HOUR
 
     def test_a_rotation_starts_a_new_life_of_the_maximum_age(self, alice, settings):
         settings.A2A_KEY_MAX_AGE = 90 * DAY
         old = keys.add_key(Caller.command_line(), agent=alice.agent).secret
 
         with time_machine.travel(NOW + 80 * DAY, tick=False):
-            made = key_rotation.rotate_key(enter(old)).new.row
+            made = keys.rotate_key(enter(old)).new.row
 
         assert (made.expires_at, made.renews) == (NOW + 170 * DAY, True)
 
     def test_an_owner_of_two_keys_can_rotate_each(self, alice):
         first, second = factories.key_of(alice), factories.key_of(alice)
 
-        news = [key_rotation.rotate_key(enter(key)).new.secret for key in (first, second)]
+        news = [keys.rotate_key(enter(key)).new.secret for key in (first, second)]
 
         assert [is_live(key) for key in (first, second, *news)] == [True] * 4
         with pytest.raises(KeyLimitError):
@@ -215,23 +215,23 @@ class TestRotation:
 
     def test_a_successor_is_not_rotated_while_its_predecessor_is_valid(self, alice):
         old = factories.key_of(alice)
-        new = key_rotation.rotate_key(enter(old)).new.secret
+        new = keys.rotate_key(enter(old)).new.secret
 
         with pytest.raises(KeyLimitError, match="is still valid"):
-            key_rotation.rotate_key(enter(new))
+            keys.rotate_key(enter(new))
         keys.revoke_key(enter(new), id_of(old))
-        assert key_rotation.rotate_key(enter(new)).new.row.replaces == id_of(new)
+        assert keys.rotate_key(enter(new)).new.row.replaces == id_of(new)
 
     def test_the_key_of_a_person_is_rotated_by_itself(self):
         olga = factories.person("olga", Role.OPERATOR)
         old = factories.key_of(olga)
 
-        assert enter(key_rotation.rotate_key(enter(old)).new.secret).name == "user:olga"
+        assert enter(keys.rotate_key(enter(old)).new.secret).name == "user:olga"
 
     @pytest.mark.parametrize("overlap", [timedelta(0), timedelta(seconds=59), 8 * DAY])
     def test_an_overlap_out_of_bounds_is_refused(self, alice, overlap):
         with pytest.raises(InvalidRequestError, match="overlap_ms"):
-            key_rotation.rotate_key(enter(factories.key_of(alice)), overlap=overlap)
+            keys.rotate_key(enter(factories.key_of(alice)), overlap=overlap)
         assert ApiKey.objects.count() == 1
 
     def test_a_caller_without_a_key_rotates_only_by_id_and_with_the_capability(self, alice, olga):
@@ -239,14 +239,14 @@ class TestRotation:
 
         for caller in (olga, replace(alice, credential="")):
             with pytest.raises(UnknownKeyError):
-                key_rotation.rotate_key(caller)
+                keys.rotate_key(caller)
             with pytest.raises(CapabilityMissingError):
-                key_rotation.rotate_key(caller, public_id=public_id)
-        assert key_rotation.rotate_key(Caller.command_line(), public_id=public_id).new.row.agent == alice.agent
+                keys.rotate_key(caller, public_id=public_id)
+        assert keys.rotate_key(Caller.command_line(), public_id=public_id).new.row.agent == alice.agent
 
     def test_revoking_a_key_with_what_it_made_takes_its_successor(self, alice):
         old = factories.key_of(alice)
-        new = key_rotation.rotate_key(enter(old)).new.secret
+        new = keys.rotate_key(enter(old)).new.secret
 
         keys.revoke_key(enter(old), id_of(old), with_made=True)
 
@@ -255,4 +255,4 @@ class TestRotation:
     def test_a_dead_key_is_not_rotated(self, alice):
         key = factories.key_of(alice, revoked_at=timezone.now())
         with pytest.raises(UnknownKeyError):
-            key_rotation.rotate_key(Caller.command_line(), public_id=id_of(key))
+            keys.rotate_key(Caller.command_line(), public_id=id_of(key))

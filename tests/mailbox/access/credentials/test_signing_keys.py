@@ -19,8 +19,8 @@ from mailbox.access.credentials import signing_keys
 from mailbox.inspection import lists
 from mailbox.models import Agent, AuditEvent, SigningKey, Task
 from mailbox.words import ed25519, signatures
+from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import AgentConflictError, CapabilityMissingError, InvalidRequestError
-from mailbox.words.key_proofs import KeyProof
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.api import Api, error_of, task_to

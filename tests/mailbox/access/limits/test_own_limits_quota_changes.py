@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mailbox.access.callers import Role
-from mailbox.access.limits import own_limits
-from mailbox.access.limits import quota_usage as inspection
+from mailbox.access.limits import own_limits, quota_usage
 from mailbox.life import leasing
 from mailbox.models import SenderStock
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
@@ -41,7 +40,7 @@ def test_the_use_of_each_quota_is_counted(alice, bob):
         factories.sent_task(alice, bob)
     leasing.lease_tasks(bob)
 
-    used = {usage.name: usage.used for usage in inspection.of_agent(factories.row_of(alice), cards=2)}
+    used = {usage.name: usage.used for usage in quota_usage.usage_of(factories.row_of(alice), cards=2)}
 
     size = 3 * len("summarise the report{}")
     expected = {"queued": 2, "bytes": size, "callbacks": 0, "waits": 0, "cards": 2, "requests_per_s": None}
@@ -56,7 +55,7 @@ def test_one_wrong_quota_leaves_the_others_as_they_are(alice):
 
 @pytest.mark.parametrize(("used", "limit", "percent"), [(0, 3, 0), (1, 3, 34), (2, 2, 100), (9, 2, 100), (0, 0, 100)])
 def test_a_used_share_is_rounded_up(used, limit, percent):
-    assert inspection.Usage(name="queued", used=used, limit=limit, is_own=False).percent == percent
+    assert quota_usage.Usage(name="queued", used=used, limit=limit, is_own=False).percent == percent
 
 
 @pytest.mark.django_db(transaction=True)
@@ -66,15 +65,15 @@ def test_tasks_and_callbacks_that_have_ended_fill_no_quota(alice, bob, settings)
     factories.sent_task(alice, bob)
     SenderStock.objects.update(queued=4, callbacks=4)
 
-    assert inspection.fullest([agent]) == {agent.pk: 25}
-    assert {usage.name: usage.used for usage in inspection.of_agent(agent, cards=0)}["callbacks"] == 0
+    assert quota_usage.fullest([agent]) == {agent.pk: 25}
+    assert {usage.name: usage.used for usage in quota_usage.usage_of(agent, cards=0)}["callbacks"] == 0
     for _ in range(3):
         factories.sent_task(alice, bob)
-    assert inspection.fullest([agent]) == {agent.pk: 100}
+    assert quota_usage.fullest([agent]) == {agent.pk: 100}
 
 
 def test_the_fullest_stock_of_an_agent_is_its_share(alice, bob, settings):
     settings.A2A_QUOTA_QUEUED, settings.A2A_QUOTA_BYTES = 4, 10**6
     factories.sent_task(alice, bob)
 
-    assert inspection.fullest([factories.row_of(alice), factories.row_of(bob)]) == {factories.row_of(alice).pk: 25}
+    assert quota_usage.fullest([factories.row_of(alice), factories.row_of(bob)]) == {factories.row_of(alice).pk: 25}

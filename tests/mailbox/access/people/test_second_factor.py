@@ -15,7 +15,7 @@ from mailbox.access.callers import Caller, Role
 from mailbox.access.people import second_factor
 from mailbox.access.people.second_factor import Check
 from mailbox.models import AuditEvent, SecondFactor
-from mailbox.words import sealed_keys
+from mailbox.words import secret_box
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
 from mailbox.words.kinds import Kind
 from mailbox.words.secret_box import UnreadableSecretError
@@ -87,10 +87,10 @@ def test_the_stored_key_is_sealed_and_the_stored_codes_are_digests(ana, codes, s
     assert not kept & {code.replace("-", "")[:16] for code in codes}
     settings.SECRET_KEY_FALLBACKS = [settings.SECRET_KEY]
     settings.SECRET_KEY = "another"
-    assert sealed_keys.unseal(stored.key) == device.bin_key
+    assert secret_box.unseal_key(stored.key) == device.bin_key
     settings.SECRET_KEY_FALLBACKS = []
     with pytest.raises(UnreadableSecretError):
-        sealed_keys.unseal(stored.key)
+        secret_box.unseal_key(stored.key)
 
 
 def test_a_code_works_once_and_for_a_short_time(ana, codes, clock):

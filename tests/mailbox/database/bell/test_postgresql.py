@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 from django.db import connection
 
-from mailbox.database.bell import hearing, postgresql, ringing, topics, waiters, watch
+from mailbox.database.bell import postgresql, ringing, topics, waiters, watch
 from mailbox.database.bell.postgresql import Listener, Ringer
 from tests.support.pauses import until
 
@@ -54,13 +54,13 @@ def listening(monkeypatch, topic):
         listener = EndingListener(own)
         thread = threading.Thread(target=listener.run, daemon=True)
         thread.start()
-        until(hearing.is_on)
+        until(waiters.is_hearing)
         waiter.look(lambda: None)
         yield own, waiter
         listener.is_over = True
         end_listening()
         thread.join()
-    assert not hearing.is_on()
+    assert not waiters.is_hearing()
 
 
 def end_listening():
@@ -96,7 +96,7 @@ def test_a_lost_connection_wakes_everybody_once_it_is_back(listening, topic):
     end_listening()
 
     assert waiter.wait(None)
-    until(hearing.is_on)
+    until(waiters.is_hearing)
     waiter.look(lambda: None)
     Ringer().add({topic: 1})
     assert waiter.wait(None)
@@ -109,7 +109,7 @@ def test_a_ringer_sends_again_after_it_lost_its_connection(listening, topic):
     assert waiter.wait(None)
     end_listening()
     assert waiter.wait(None)
-    until(hearing.is_on)
+    until(waiters.is_hearing)
     waiter.look(lambda: None)
 
     ringer.add({topic: 1})
@@ -124,7 +124,7 @@ def test_a_listener_without_an_echo_is_deaf(monkeypatch, topic):
 
     with pytest.raises(postgresql.NoEchoError):
         Listener(ringer)._listen()
-    assert not hearing.is_on()
+    assert not waiters.is_hearing()
 
 
 def test_a_notification_commits_without_waiting_for_the_disk(monkeypatch):
@@ -165,7 +165,7 @@ def test_a_foreign_notification_rings_nothing(text, topic):
         Listener(Ringer())._hear(text)
 
         assert not waiter.is_rung
-        assert topics._here.processes == {}
+        assert topics._elsewhere.processes == {}
 
 
 def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
@@ -184,7 +184,7 @@ def test_a_listener_survives_an_unexpected_error(listening, monkeypatch, topic):
     until(lambda: raised)
 
     assert waiter.wait(None)
-    until(hearing.is_on)
+    until(waiters.is_hearing)
 
 
 def test_a_ringer_survives_an_unexpected_error(listening, monkeypatch, topic):
@@ -269,7 +269,7 @@ def test_a_lost_connection_makes_the_waiters_of_others_unknown(known, listening,
 
     until(topics.is_unknown)
     assert topics.wanted({"agent 1": 1}) == {"agent 1": 1}
-    until(hearing.is_on)
+    until(waiters.is_hearing)
 
 
 def test_a_process_that_rings_often_hears_who_waits(monkeypatch):

@@ -25,7 +25,7 @@ def test_a_ring_raises_nothing_without_a_free_thread(monkeypatch):
     monkeypatch.setattr(ringing, "_notifies", lambda: True)
     monkeypatch.setattr(ringing, "listeners", lambda: [lambda: None])
     monkeypatch.setattr(ringing, "FEW", 0)
-    monkeypatch.setattr(topics, "_here", topics._Elsewhere())
+    monkeypatch.setattr(topics, "_elsewhere", topics._Elsewhere())
     monkeypatch.setattr(waiters, "_here", waiters._Waiters())
     monkeypatch.setattr(threading.Thread, "start", start)
 

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection  # noqa: F401 (the condition of the mark names it)
 
 from mailbox.access import audit
-from mailbox.database.bell import hearing, ringing, sqlite, topics, waiters
+from mailbox.database.bell import ringing, sqlite, topics, waiters
 from mailbox.database.bell.sqlite import Follower
 from mailbox.journal import entries
 from mailbox.life import leasing, results
@@ -52,7 +52,7 @@ def follow(monkeypatch):
         waiter = waiting[-1].__enter__()
         threads.append(threading.Thread(target=follower.run, daemon=True))
         threads[-1].start()
-        until(hearing.is_on)
+        until(waiters.is_hearing)
         waiter.look(lambda: None)
         return waiter
 
@@ -60,7 +60,7 @@ def follow(monkeypatch):
     follower.is_over = True
     for one in waiting:
         one.__exit__(None, None, None)
-    until(lambda: not hearing.is_on())
+    until(lambda: not waiters.is_hearing())
     with waiters.waiting([]):
         for thread in threads:
             thread.join()

@@ -14,13 +14,13 @@ COUNTS = {AGENT: 2, OTHER: 1, TASK: 1, topics.CALLBACKS: 1}
 
 @pytest.fixture(autouse=True)
 def _own_state(monkeypatch):
-    monkeypatch.setattr(topics, "_here", topics._Elsewhere())
+    monkeypatch.setattr(topics, "_elsewhere", topics._Elsewhere())
 
 
 @pytest.fixture
 def complete():
     """Return the time at which all processes have announced their topics, and none has any."""
-    topics.begin(100.0)
+    topics.begin_elsewhere(100.0)
     now = 100.0 + topics.COMPLETE_AFTER
     assert topics.refresh(now) is None
     return now
@@ -28,7 +28,7 @@ def complete():
 
 def test_every_ring_is_sent_until_each_process_has_announced_its_topics():
     assert topics.wanted(COUNTS) == COUNTS
-    topics.begin(100.0)
+    topics.begin_elsewhere(100.0)
     topics.note("a", [OTHER], 100.5, is_whole=True)
     assert topics.wanted(COUNTS) == COUNTS
     assert topics.refresh(100.5) == topics.COMPLETE_AFTER - 0.5

@@ -10,7 +10,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from mailbox.database.bell import hearing, ringing, topics, waiters, watch
+from mailbox.database.bell import ringing, topics, waiters, watch
 from mailbox.database.bell.watch import Watch
 from mailbox.life import leasing, results
 from mailbox.models import Agent, Lease, Task
@@ -165,7 +165,7 @@ def test_the_checks_of_others_run_every_few_seconds(monkeypatch, clock):
 @pytest.fixture
 def hears(monkeypatch):
     """Let the process hear rings, and have no early rounds."""
-    monkeypatch.setattr(hearing, "is_on", lambda: True)
+    monkeypatch.setattr(waiters, "is_hearing", lambda: True)
     monkeypatch.setattr(watch, "_early", watch._Early())
 
 
@@ -191,7 +191,7 @@ def test_a_round_is_earlier_if_a_task_runs_out_of_time(alice, bob, wait_for, mon
 
     Lease.objects.update(times_out_at=datetime(2200, 1, 1, tzinfo=UTC))
     assert seconds_left(the_watch) > 3
-    monkeypatch.setattr(hearing, "is_on", lambda: False)
+    monkeypatch.setattr(waiters, "is_hearing", lambda: False)
     assert seconds_left(the_watch) == pytest.approx(watch.EVERY_DEAF - 1)
 
 
@@ -255,7 +255,7 @@ def test_a_new_announcement_makes_two_early_rounds(monkeypatch, clock):
     assert early.at == pytest.approx([100.5, 100.55])
 
     early.take(200)
-    monkeypatch.setattr(hearing, "is_on", lambda: True)
+    monkeypatch.setattr(waiters, "is_hearing", lambda: True)
     monkeypatch.setattr(watch, "EVERY", 600.0)
     monkeypatch.setattr(watch, "EARLY", (200.0, 300.0))
     watch.look_soon()

@@ -7,7 +7,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agentcards import official_agents
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from tests.support import factories
 from tests.support.a2a import OfficialClient, message, state, whole
@@ -29,7 +29,7 @@ def test_an_agent_that_is_not_there_is_404_with_its_own_reason(alice):
 
 
 def test_an_open_agent_takes_messages_without_a_key(bob, holder):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     client = OfficialClient(None, bob)
     sent = client.send("hello", contextId="secret")
     assert state(client.get(sent["id"])) == "SUBMITTED"
@@ -45,9 +45,9 @@ def test_an_open_agent_takes_messages_without_a_key(bob, holder):
 def test_an_agent_is_open_and_closed_at_the_next_request(bob):
     client = OfficialClient(None, bob)
     found = [client.response("ListTasks").status_code]
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     found.append(client.response("ListTasks").status_code)
-    openness.close_to_anyone(Caller.command_line(), bob.agent)
+    grants.close_to_anyone(Caller.command_line(), bob.agent)
     found.append(client.response("ListTasks").status_code)
 
     assert found == [401, 200, 401]
@@ -64,7 +64,7 @@ def test_only_a_refusal_without_a_key_costs_a_query(bob):
     client = OfficialClient(None, bob)
     client.response("ListTasks")
     refused, _ = queries_of(client)
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     remembered_as_closed, grants_read = queries_of(client)
     official_agents.forget()
     client.response("ListTasks")
@@ -93,7 +93,7 @@ def queries_of(client):
 
 
 def test_anonymous_requests_have_a_limit_of_their_own(bob, settings):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     settings.A2A_ANONYMOUS_RATE_LIMIT_PER_MIN = 2 * settings.WEB_WORKERS
     client = OfficialClient(None, bob)
     found = [client.response("ListTasks").status_code for _ in range(3)]
@@ -102,7 +102,7 @@ def test_anonymous_requests_have_a_limit_of_their_own(bob, settings):
 
 
 def test_a_wrong_key_is_not_anonymous(bob):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     client = OfficialClient(None, bob, Authorization="Bearer nonsense")
 
     assert client.response("ListTasks").status_code == 401
@@ -116,7 +116,7 @@ def test_the_extended_card_needs_a_key_and_can_be_off(client, bob):
 
 
 def test_an_open_agent_without_an_extended_card_says_so_to_callers_without_a_key(bob):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     client, rest = OfficialClient(None, bob), Api(None, headers={"A2A-Version": "1.0"})
     assert client.response("GetExtendedAgentCard").status_code == 401
 

@@ -6,7 +6,7 @@ import pytest
 from a2a.compat.v0_3 import types as v0_3
 
 from agentcards import card_signing, official_agents, profiles
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from tests.support import factories, official
 from tests.support.api import Api
@@ -92,7 +92,7 @@ def test_the_keys_are_public_halves_alone(anyone):
 
 
 def test_an_open_agent_says_so_in_its_card(anyone, bob):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
 
     assert "securityRequirements" not in anyone.get(CARD).json()
     assert "security" not in anyone.get(CARD).json()

@@ -22,7 +22,7 @@ from a2a.types import (
 )
 
 from agentcards import official_agents
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.words.conversation import UpdateStatus
 from tests.support import factories, official
@@ -105,7 +105,7 @@ class Binding:
 def anyone(request: pytest.FixtureRequest, bob: Caller) -> Binding:
     """Return a caller without a key at bob, who is open."""
     assert bob.agent is not None
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     return Binding(f"/agents/{bob.agent.display}", is_rpc=request.param == "json-rpc")
 
 

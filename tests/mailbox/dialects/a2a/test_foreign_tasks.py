@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentcards import official_agents
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from tests.mailbox.dialects.a2a.doors import OfficialDoor, RpcDoor
 from tests.mailbox.dialects.conformance.foreign_tasks import everything_stored, in_each_state, learns_nothing
@@ -22,7 +22,7 @@ def test_a_foreign_task_is_answered_like_no_task(door, has_key, alice, bob, mall
     settings.A2A_AGENT_REQUESTS_PER_S = settings.A2A_ADDRESS_REQUESTS_PER_S = 0
     settings.A2A_ANONYMOUS_RATE_LIMIT_PER_MIN = 10_000
     factories.grant(mallory, "a2a.send.*")
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     tasks = in_each_state(alice, bob, **fields_read_by(door))
     stranger, agent = (door(alice), "mallory") if has_key else (door(None), "bob")
     requests = [one._replace(path=one.path.replace("/bob/", f"/{agent}/")) for one in door.of_tasks]

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from mailbox.access.agents import openness
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.inspection import official_tasks
 from tests.support.a2a import OfficialClient
@@ -71,7 +71,7 @@ def token(client):
 @pytest.mark.parametrize("whose", ["another caller", "another agent", "a caller without a key"])
 @pytest.mark.parametrize("binding", ["rpc", "rest"])
 def test_a_token_of_another_list_is_refused_like_a_made_up_one(alice, bob, mallory, token, binding, whose):
-    openness.open_to_anyone(Caller.command_line(), bob.agent)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
     caller, agent = {"another caller": (mallory, bob), "another agent": (alice, mallory)}.get(whose, (None, bob))
 
     refused = page_at(caller, agent, binding, token)

@@ -8,7 +8,7 @@ from hypothesis import given
 from mailbox.dialects.a2a.requests import ROLES, SendMessageRequest
 from mailbox.dialects.base.view import parse
 from mailbox.words import json_text
-from mailbox.words.a2a.opening import opening_of
+from mailbox.words.a2a.fold import opening_of
 from mailbox.words.a2a.parts import parts_of
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError

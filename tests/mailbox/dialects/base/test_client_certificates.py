@@ -15,7 +15,7 @@ from django.core.management import call_command
 from django.test import Client
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import certificates, key_rotation, keys
+from mailbox.access.credentials import keys
 from mailbox.models import ApiKey, AuditEvent
 from mailbox.words.certificates import fingerprint
 from mailbox.words.errors import CapabilityMissingError, InvalidRequestError, KeyLimitError, UnknownKeyError
@@ -42,7 +42,7 @@ def own() -> x509.Certificate:
 
 @pytest.fixture
 def bound(alice: Caller, own: x509.Certificate) -> ApiKey:
-    return certificates.bind(Caller.command_line(), factories.row_of(alice), pem(own))
+    return keys.bind_certificate(Caller.command_line(), factories.row_of(alice), pem(own))
 
 
 def leases(header: str, *, peer: str = PROXY, name: str = HEADER, **environ: Any) -> Any:
@@ -79,7 +79,7 @@ def test_a_send_by_certificate_is_journalled_as_the_agents(bound, own, alice, bo
 
 def test_a_renewed_certificate_of_the_same_key_works(alice):
     key = ec.generate_private_key(ec.SECP256R1())
-    certificates.bind(Caller.command_line(), factories.row_of(alice), pem(certificate(key)))
+    keys.bind_certificate(Caller.command_line(), factories.row_of(alice), pem(certificate(key)))
 
     assert leases(SPELLINGS["der"](certificate(key))).status_code == 200
 
@@ -123,7 +123,7 @@ def test_a_revoked_certificate_is_refused_and_not_bound_again(bound, own, alice)
 
     assert leases(SPELLINGS["der"](own)).status_code == 401
     with pytest.raises(InvalidRequestError, match="bound before"):
-        certificates.bind(Caller.command_line(), factories.row_of(alice), pem(own))
+        keys.bind_certificate(Caller.command_line(), factories.row_of(alice), pem(own))
     assert [row.fields for row in factories.journal(Kind.KEY_REVOKED)] == [
         {"owner": alice.name, "public_id": bound.public_id}
     ]
@@ -131,15 +131,15 @@ def test_a_revoked_certificate_is_refused_and_not_bound_again(bound, own, alice)
 
 def test_an_agent_has_two_keys_and_certificates_at_most(alice):
     for _ in range(2):
-        certificates.bind(Caller.command_line(), factories.row_of(alice), pem(certificate()))
+        keys.bind_certificate(Caller.command_line(), factories.row_of(alice), pem(certificate()))
 
     with pytest.raises(KeyLimitError):
-        certificates.bind(Caller.command_line(), factories.row_of(alice), pem(certificate()))
+        keys.bind_certificate(Caller.command_line(), factories.row_of(alice), pem(certificate()))
 
 
 def test_a_stranger_binds_no_certificate_to_another_agent(alice, mallory):
     with pytest.raises(CapabilityMissingError):
-        certificates.bind(mallory, factories.row_of(alice), pem(certificate()))
+        keys.bind_certificate(mallory, factories.row_of(alice), pem(certificate()))
 
     assert not ApiKey.objects.exists()
 
@@ -172,6 +172,6 @@ def test_a_certificate_is_not_rotated_into_a_key(bound, own):
 
 def test_operators_cannot_rotate_a_certificate_and_strangers_learn_nothing_of_it(bound, mallory):
     with pytest.raises(UnknownKeyError, match="certificate"):
-        key_rotation.rotate_key(Caller.command_line(), public_id=bound.public_id)
+        keys.rotate_key(Caller.command_line(), public_id=bound.public_id)
     with pytest.raises(CapabilityMissingError):
-        key_rotation.rotate_key(mallory, public_id=bound.public_id)
+        keys.rotate_key(mallory, public_id=bound.public_id)

@@ -11,7 +11,7 @@ import jsonschema_rs
 import pytest
 from pydantic import BaseModel
 
-from a2aproject.settings.api_document import TAGS
+from a2aproject.settings.edge import TAGS
 from mailbox.dialects.base import document
 from mailbox.dialects.base.document import PREFIX, Text
 from mailbox.words import content

@@ -10,7 +10,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.access.agents import openness, own_agent_setup
+from mailbox.access.agents import grants, own_agent_setup
 from mailbox.access.callers import Caller, Role
 from mailbox.access.people import second_factor
 from mailbox.models import ApiKey, PublicRoute
@@ -167,7 +167,7 @@ def test_a_bad_public_route_is_refused(alice, olga, body, refusal):
 
 
 def test_an_agent_is_read_with_its_pause_and_its_openness(alice, olga):
-    openness.open_to_anyone(Caller.command_line(), factories.row_of(alice))
+    grants.open_to_anyone(Caller.command_line(), factories.row_of(alice))
     api = Api(olga)
     before = api.get("/a2a/agents/alice").json()
 

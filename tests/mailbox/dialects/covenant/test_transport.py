@@ -12,7 +12,7 @@ from mailbox.database import waiting
 from mailbox.database.bell.waiters import Waiter
 from mailbox.life.fast_path import plain
 from mailbox.models import ApiKey, AuditEvent
-from mailbox.models.task_queries import TaskQuerySet
+from mailbox.models.task import TaskQuerySet
 from tests.support import factories
 from tests.support.api import Api, error_of, task_to
 from tests.support.pauses import Clock

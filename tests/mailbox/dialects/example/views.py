@@ -10,7 +10,7 @@ from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
 from mailbox.life import expiry, sending
-from mailbox.words import advice
+from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 from tests.mailbox.dialects.example import requests, wire
 
@@ -21,7 +21,7 @@ class ExampleView(DialectView):
     error_status = STATUS
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        return wire.ExampleError(problem=advice.to_program(error))
+        return wire.ExampleError(problem=errors.text_for_program(error))
 
 
 class TasksView(ExampleView):

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from mailbox.access.credentials import authentication, key_rotation
+from mailbox.access.credentials import authentication, keys
 from mailbox.inspection.health import checks
 from mailbox.inspection.health.checks import HealthStatus
 from mailbox.models import AuditEvent
@@ -52,7 +52,7 @@ def test_a_key_that_expires_soon_is_named(alice, bob):
 def test_a_key_with_a_live_successor_is_not_named(alice, settings):
     settings.A2A_KEY_MAX_AGE = 90 * DAY
     old = factories.key_of(alice)
-    key_rotation.rotate_key(authentication.authenticate(old, source=AuditEvent.Source.API))
+    keys.rotate_key(authentication.authenticate(old, source=AuditEvent.Source.API))
 
     assert look().word is HealthStatus.OK
 

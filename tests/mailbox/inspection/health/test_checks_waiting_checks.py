@@ -5,7 +5,7 @@ from django.utils import timezone
 
 from a2aproject.web import bodies
 from mailbox.database import waiting
-from mailbox.database.bell import hearing, waiters
+from mailbox.database.bell import waiters
 from mailbox.database.waiting import Seats
 from mailbox.inspection.health import checks
 from mailbox.inspection.health.checks import HealthStatus
@@ -78,7 +78,7 @@ def test_the_wake_ups_of_this_process_are_shown(settings, monkeypatch):
     assert word_and_finding() == ("ok", "no thread is waiting in this process")
     with waiters.waiting(["agent 1"]):
         assert word_and_finding() == ("degraded", "by looks every 0.25 s")
-        monkeypatch.setattr(hearing, "is_on", lambda: True)
+        monkeypatch.setattr(waiters, "is_hearing", lambda: True)
         assert word_and_finding() == ("ok", "by rings")
     settings.A2A_WAKE_UPS = "poll"
     assert word_and_finding() == ("ok", "by looks every 0.25 s, since A2A_WAKE_UPS is poll")

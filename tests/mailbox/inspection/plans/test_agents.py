@@ -10,8 +10,8 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from mailbox.inspection import journal, tasks
-from mailbox.inspection.statistics import agent_order, dealings
-from mailbox.inspection.statistics.agent_order import Trouble
+from mailbox.inspection.statistics import agents
+from mailbox.inspection.statistics.agents import Trouble
 from mailbox.inspection.statistics.backlogs import Limits
 from mailbox.models import Agent, Task
 from tests.support.queries import assert_no_walk, explained
@@ -37,7 +37,7 @@ def rare(at):
 @pytest.mark.parametrize("by", ["-trouble", "queued", "-leased", "errors", "-called"])
 def test_agents_are_ordered_by_numbers_that_an_index_has(trouble, by):
     with CaptureQueriesContext(connection) as made:
-        found = agent_order.sorted_keys(Agent.objects.all(), by, trouble)
+        found = agents.sorted_keys(Agent.objects.all(), by, trouble)
 
     assert found is not None
     assert len(found) == Agent.objects.count()
@@ -45,10 +45,10 @@ def test_agents_are_ordered_by_numbers_that_an_index_has(trouble, by):
 
 
 def test_of_too_many_agents_none_is_measured(trouble, monkeypatch):
-    monkeypatch.setattr(agent_order, "SORTED_TO", 3)
+    monkeypatch.setattr(agents, "SORTED_TO", 3)
 
     with CaptureQueriesContext(connection) as made:
-        assert agent_order.sorted_keys(Agent.objects.all(), "-trouble", trouble) is None
+        assert agents.sorted_keys(Agent.objects.all(), "-trouble", trouble) is None
 
     assert len(made) == 1
     assert not re.search("mailbox_(task|lease|rollup)", made[0]["sql"])
@@ -56,9 +56,9 @@ def test_of_too_many_agents_none_is_measured(trouble, monkeypatch):
 
 def test_the_dealings_of_an_agent_are_read_by_index(rare):
     with CaptureQueriesContext(connection) as made:
-        assert dealings.counterparts(rare, most=5)
-        assert dealings.last_leased_at(rare)
-        dealings.next_queued(rare, most=5)
+        assert agents.counterparts(rare, most=5)
+        assert agents.last_leased_at(rare)
+        agents.next_queued(rare, most=5)
 
     assert_by_index(made)
 

@@ -8,9 +8,9 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection.statistics import failures, pairs
+from mailbox.inspection.statistics import agents, failures
 from mailbox.models import Agent
-from mailbox.upkeep import pair_counts as counting
+from mailbox.upkeep import rollups
 from tests.support.queries import assert_no_walk
 
 pytestmark = pytest.mark.django_db
@@ -29,10 +29,10 @@ def test_a_range_of_failures_is_grouped_without_a_walk_through_a_large_table(at)
 @pytest.mark.parametrize("is_counted", [False, True])
 def test_pairs_are_read_without_a_walk_through_a_large_table(at, is_counted):
     if is_counted:
-        counting.count_pairs(at.now)
+        rollups.count_pairs(at.now)
 
     with CaptureQueriesContext(connection) as made:
-        found = pairs.read(pairs.floor(at.now - timedelta(days=1), 60), span=60)
+        found = agents.read_pairs(agents.floor(at.now - timedelta(days=1), 60), span=60)
 
     assert len(found.pairs) >= 100
     assert_no_walk(made)

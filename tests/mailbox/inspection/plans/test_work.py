@@ -9,7 +9,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.inspection.statistics import history, troubles
+from mailbox.inspection.statistics import history, standing
 from mailbox.inspection.statistics.history import Span
 from mailbox.upkeep import rollups
 from tests.support.queries import assert_no_walk, assert_uses, plan_of
@@ -20,11 +20,11 @@ HOUR = timedelta(hours=1)
 
 
 def test_late_queues_are_found_by_index(at):
-    assert_uses(troubles.late_queues(at.now), "task_lease_order", "mailbox_task")
+    assert_uses(standing.late_queues(at.now), "task_lease_order", "mailbox_task")
 
 
 def test_callbacks_that_keep_failing_are_found_by_index(at):
-    pending, telling = troubles.failing_callbacks(troubles.failing_before(at.now))
+    pending, telling = standing.failing_callbacks(standing.failing_before(at.now))
 
     assert re.search("push_due|push_by_state", plan_of(pending))
     assert "push_telling" in plan_of(telling)
@@ -32,7 +32,7 @@ def test_callbacks_that_keep_failing_are_found_by_index(at):
 
 def test_error_spikes_are_found_by_roll_ups_in_one_query(at):
     with CaptureQueriesContext(connection) as made:
-        troubles.error_shares(at.now)
+        standing.error_shares(at.now)
 
     assert len(made) == 1
     assert_no_walk(made)

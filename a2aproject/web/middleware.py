@@ -1,0 +1,190 @@
+"""The requests of programs, which need no middleware made for people. This module alone decides which they are.
+
+Sessions, form tokens, messages, htmx and sign-ins serve people's browsers. An API key authenticates a program.
+
+Addresses of clients that append a path to a base URL with a slash at its end.
+
+The conditions of every page for people: a session of some age, a second factor, and a recent proof.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlencode
+
+from csp.middleware import CSPMiddleware
+from django.conf import settings
+from django.contrib.auth import logout
+from django.contrib.auth.models import User
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
+from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.security import SecurityMiddleware
+from django.urls import Resolver404, resolve, reverse
+from rest_framework.views import APIView
+
+from a2aproject.web.errors import PAGES_FOR_PEOPLE
+from dashboard.base import proof, sessions
+from mailbox.access.callers import Role
+from mailbox.access.credentials.authentication import role_of
+from mailbox.access.people import second_factor
+from mailbox.dialects.base import public_routes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http.response import HttpResponseBase
+
+    from dashboard.base.htmx import HtmxRequest
+
+
+Handler = Callable[[HttpRequest], HttpResponseBase]
+
+# How the paths of programs begin. Every other path has all middlewares, also a path of no view.
+PATHS = (
+    *("/a2a/", "/capabilities/", "/audit/", "/.well-known/", "/api/agents", "/api/tasks", "/api/v1/"),
+    *("/agents/", "/tenants/", "/mcp"),
+    *("/healthz", "/readyz", "/metrics"),
+)
+
+
+class ProgramsMiddleware:
+    """Takes a program's request past all later middlewares, straight to its view.
+
+    The answer carries the headers that these middlewares add to every answer. A request with a foreign ``Host`` takes
+    the whole way, where it is refused. ``process_view`` and ``process_exception`` of all middlewares still run.
+    """
+
+    def __init__(self, get_response: Handler) -> None:
+        self._through_all = get_response
+        self._view = _innermost(get_response)
+        self._headers: dict[bool, Mapping[str, tuple[str, str]]] = {}  # by whether the request came over https
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(PATHS) or not _is_for_this_host(request):
+            return self._through_all(request)
+        response = self._view(request)
+        if isinstance(response, HttpResponse):  # no stream
+            response.headers.setdefault("Content-Length", str(len(response.content)))
+        # The class of headers would check and decode each value again.
+        response.headers._store = {**self._headers_for(request), **response.headers._store}
+        return response
+
+    def _headers_for(self, request: HttpRequest) -> Mapping[str, tuple[str, str]]:
+        is_secure = request.is_secure()
+        if is_secure not in self._headers:
+            self._headers[is_secure] = _common_headers(request)
+        return self._headers[is_secure]
+
+
+def _innermost(handler: Handler) -> Handler:
+    """Return the handler that runs the view, behind all middlewares of ``handler``."""
+    while hasattr(middleware := handler.__wrapped__, "get_response"):  # type: ignore[attr-defined]
+        handler = middleware.get_response
+    return handler
+
+
+def _is_for_this_host(request: HttpRequest) -> bool:
+    try:
+        request.get_host()
+    except DisallowedHost:
+        return False
+    return True
+
+
+def _common_headers(request: HttpRequest) -> Mapping[str, tuple[str, str]]:
+    """Return the headers that the later middlewares add to an empty answer, as the answer holds them."""
+    handler: Any = _empty
+    for middleware in (CSPMiddleware, XFrameOptionsMiddleware, SecurityMiddleware):
+        handler = middleware(handler)
+    return dict(handler(request).headers._store)
+
+
+def _empty(request: HttpRequest) -> HttpResponse:
+    response = HttpResponse()
+    del response.headers["Content-Type"]
+    return response
+
+
+class LeadingSlashesMiddleware:
+    """Reads several slashes at the start of an API path as one, without a redirect.
+
+    Paths of pages for people keep theirs: a proxy may guard these paths by their spelling.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if request.path_info.startswith("//"):
+            path = "/" + request.path_info.lstrip("/")
+            if path.startswith(public_routes.PREFIX) or _is_api(path):
+                public_routes.readdress(request, path)
+        return self.get_response(request)
+
+
+def _is_api(path: str) -> bool:
+    try:
+        view = getattr(resolve(path).func, "cls", None)
+    except Resolver404:
+        return False
+    return isinstance(view, type) and issubclass(view, APIView)
+
+
+ICON = "/ops/favicon.svg"
+DOORS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)
+ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/password_change/")
+# Pages of the admin on which an admin types a password: the proof comes before, so that no typed password is lost.
+FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
+
+
+class PeopleMiddleware:
+    """Ends old sessions, asks for the second factor that a setting requires, and for a proof before admins' changes.
+
+    It covers the dashboard and Django's admin.
+    """
+
+    def __init__(self, get_response: Callable[[HtmxRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HtmxRequest) -> HttpResponseBase:
+        if request.path.startswith(PAGES_FOR_PEOPLE) and request.path != ICON:
+            sessions.keep(request)
+        return self.get_response(request)
+
+    def process_view(self, request: HtmxRequest, *view: Any) -> HttpResponseBase | None:
+        if not request.path.startswith(PAGES_FOR_PEOPLE) or request.path in DOORS:
+            return None
+        user = request.user
+        if not isinstance(user, User):
+            return None
+        if request.path not in ENROLMENT and _lacks_second_factor(request, user):
+            return _to_second_factor(request, user)
+        if not request.path.startswith("/admin/") or not user.is_staff:
+            return None
+        is_change = request.method == "POST" or FORMS_WITH_A_PASSWORD.fullmatch(request.path)
+        return proof.demanded(request) if is_change else None
+
+
+def _lacks_second_factor(request: HtmxRequest, user: User) -> bool:
+    required = settings.A2A_REQUIRE_SECOND_FACTOR
+    if required == "off" or request.session.get(sessions.SECOND_FACTOR):
+        return False
+    return required == "everyone" or role_of(user) == Role.ADMIN
+
+
+def _to_second_factor(request: HtmxRequest, user: User) -> HttpResponseBase:
+    """Redirect to the set-up; or to the sign-in, if the session began before there was a second factor."""
+    here = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
+    if second_factor.of_person(user) is not None:
+        logout(request)
+        target = reverse("ops:sign-in")
+    else:
+        target = reverse("ops:second-factor")
+    address = f"{target}?{urlencode({'next': here or reverse('ops:overview')})}"
+    if request.htmx:
+        return HttpResponse(status=204, headers={"HX-Redirect": address})
+    return HttpResponseRedirect(address)
