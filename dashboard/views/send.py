@@ -14,7 +14,6 @@ from mailbox.access import requests
 from mailbox.access.agents import directory
 from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import tasks
-from mailbox.journal import compacted_tasks
 from mailbox.life import operator_tasks
 from mailbox.models import Task
 from mailbox.words.errors import InvalidRequestError, TaskConflictError, UnknownAgentError
@@ -61,7 +60,7 @@ class Send(DashboardView):
         return self._form(form, status=422)
 
     def _report(self, task: Task) -> None:
-        if compacted_tasks.is_compacted(task):
+        if task.is_compacted:
             messages.info(self.request, "This form was already sent. Its task has ended and was compacted.")
             return
         messages.success(self.request, f"Sent to {task.recipient}. The result will appear here.")

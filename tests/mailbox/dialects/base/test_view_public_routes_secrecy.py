@@ -94,8 +94,8 @@ def test_every_printed_line_passes_the_redaction(settings):
     assert settings.LOGGING["handlers"]["stderr"]["filters"] == ["redacted"]
     assert settings.MIDDLEWARE[:5] == [
         "a2aproject.web.observation.ObservationMiddleware",  # looks at the pattern of the path alone
-        "a2aproject.web.proxies.ProxyMiddleware",  # looks at no path
+        "a2aproject.web.middleware.ProxyMiddleware",  # looks at no path
         "a2aproject.web.bodies.UnreadBodyMiddleware",  # looks at no path
-        "a2aproject.web.slashes.LeadingSlashesMiddleware",  # keeps no path
-        "mailbox.dialects.base.public_routes.RouteMiddleware",
+        "a2aproject.web.middleware.LeadingSlashesMiddleware",  # keeps no path
+        "mailbox.dialects.base.view.RouteMiddleware",
     ]

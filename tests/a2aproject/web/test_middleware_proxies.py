@@ -10,7 +10,7 @@ import pytest
 from django.http import HttpRequest, HttpResponse
 from django.test import Client
 
-from a2aproject.web.proxies import ProxyMiddleware
+from a2aproject.web.middleware import ProxyMiddleware
 from mailbox.access.callers import Role
 from mailbox.models import AuditEvent
 from mailbox.words.kinds import Kind
