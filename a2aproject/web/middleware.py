@@ -1,7 +1,7 @@
 """The middlewares of the hub: proxies, paths with a slash too many, programs, and people.
 
-Sessions, form tokens, messages, htmx and sign-ins serve people's browsers. Programs need none of them, and
-this module alone decides which requests theirs are. A page for people requires a session of some age, a second
+Sessions, form tokens, messages, htmx and sign-ins serve people's browsers. A program needs none of them, and this
+module alone decides which requests come from programs. A page for people requires a session of some age, a second
 factor, and a recent proof.
 """
 
