@@ -144,7 +144,7 @@ BUGS = (
         does="A consumer that crashes twice loses the result that it was about to handle.",
         changes=(
             Change(
-                f"{CLIENT}/_sync/sending.py",
+                f"{CLIENT}/_sync/hub.py",
                 "                    yield earlier\n                    self.ack([earlier.task_id])\n",
                 "                    self.ack([earlier.task_id])\n                    yield earlier\n",
             ),

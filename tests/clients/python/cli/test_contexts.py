@@ -8,8 +8,7 @@ import stat
 import pytest
 
 from a2a_hub_client.cli import contexts
-from a2a_hub_client.cli.access import Given, chosen
-from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
+from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts, Given, chosen
 from mailbox.models import ApiKey
 from tests.support.factories import key_of
 

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from a2a_hub_client import Answer, HubError, NewTask, ResultTimeoutError, TaskHandle
-from a2a_hub_client.models.content import JsonBlock, TextBlock
+from a2a_hub_client.models.wire import JsonBlock, TextBlock
 from a2a_hub_client.refusals import (
     AlreadyResolvedError,
     CapabilityMissingError,

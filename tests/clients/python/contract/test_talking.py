@@ -5,7 +5,7 @@ from uuid import uuid4
 import pytest
 
 from a2a_hub_client import Answer, Update
-from a2a_hub_client.models.content import TextBlock
+from a2a_hub_client.models.wire import TextBlock
 from a2a_hub_client.refusals import NotAskableError
 
 

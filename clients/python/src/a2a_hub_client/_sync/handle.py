@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
-from a2a_hub_client._calls import tasks, upkeep, work
+from a2a_hub_client._calls import administration, tasks
 from a2a_hub_client._calls.call import Id
 from a2a_hub_client._sync.connection import Connection
 from a2a_hub_client.errors import ResultTimeoutError
-from a2a_hub_client.models.content import GivenContent
+from a2a_hub_client.models.administration import JournalEvent, RepairOutcome
 from a2a_hub_client.models.conversation import Artifact, Message, MessageSent, TaskUpdate
 from a2a_hub_client.models.tasks import Outcome, Result, TaskEntry, TreeNode
-from a2a_hub_client.models.upkeep import JournalEvent, RepairOutcome
+from a2a_hub_client.models.wire import GivenContent
 from a2a_hub_client.retry import Duration, Patience
 
 FIRST = 1  # the number of the message that is the task's text
@@ -50,7 +50,7 @@ class TaskHandle:
             if patience.is_over:
                 raise ResultTimeoutError(f"task {self.id} has no result yet")
         if ack:
-            self._connection.perform(work.ack([self.id]))
+            self._connection.perform(tasks.ack([self.id]))
         return found
 
     def entry(self) -> TaskEntry:
@@ -119,7 +119,7 @@ class TaskHandle:
 
     def release(self, reason: str, *, lease_id: Id | None = None) -> None:
         """Return the task to the queue, as its holder. Raises `LeaseMismatchError` unless ``lease_id`` is live."""
-        self._connection.perform(work.release(self.id, reason, lease_id))
+        self._connection.perform(tasks.release(self.id, reason, lease_id))
 
     def requeue(
         self,
@@ -133,9 +133,9 @@ class TaskHandle:
         ``duplicate_risk`` says why doing the work twice is acceptable. Raises `LeaseMismatchError` unless ``lease_id``
         is live, and `NotInFlightError`.
         """
-        call = upkeep.requeue(self.id, reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
+        call = administration.requeue(self.id, reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
         return self._connection.perform(call)
 
     def fail(self, message: str, *, reason: str, lease_id: Id | None = None) -> RepairOutcome:
         """Resolve a leased task as an error with ``message``, as an operator. Raises as `requeue` does."""
-        return self._connection.perform(upkeep.force_error(self.id, message, reason, lease_id))
+        return self._connection.perform(administration.force_error(self.id, message, reason, lease_id))

@@ -23,7 +23,7 @@ from a2a_hub_client.fake.state import (
     optional_uuid,
     uuid_of,
 )
-from a2a_hub_client.models.content import blocks_of
+from a2a_hub_client.models.wire import blocks_of
 
 
 def receive(tables: Tables, caller: Party, most: int, attempt_id: UUID | None) -> tuple[list[TaskRow], bool]:

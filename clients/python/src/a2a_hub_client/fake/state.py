@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
-from a2a_hub_client import _failures
+from a2a_hub_client._calls import call
 from a2a_hub_client.errors import HubError
 
 AGENT, OPERATOR, ADMIN = "agent", "operator", "admin"
@@ -22,7 +22,7 @@ class Refusal(Exception):  # noqa: N818 (an answer)
 
     def __init__(self, code: str, message: str, *, fields: Mapping[str, str] | None = None, **ids: object) -> None:
         super().__init__(message)
-        kind: type[HubError] = _failures.BY_CODE[code]
+        kind: type[HubError] = call.BY_CODE[code]
         self.status = int(kind.usual_status or 400)
         self.body: Json = {"kind": "error", "code": code, "message": message}
         self.body |= {name: None if value is None else str(value) for name, value in ids.items()}

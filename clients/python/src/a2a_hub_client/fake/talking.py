@@ -18,7 +18,7 @@ from a2a_hub_client.fake.state import (
     invalid,
     optional_uuid,
 )
-from a2a_hub_client.models.content import blocks_of
+from a2a_hub_client.models.wire import blocks_of
 
 
 def say(tables: Tables, caller: Party, row: TaskRow, body: Json) -> Json:

@@ -8,9 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from a2a_hub_client.models.content import GivenContent, blocks_of
 from a2a_hub_client.models.tasks import Awaits, SaidMessage, State
-from a2a_hub_client.models.wire import Content, Moment, Wire
+from a2a_hub_client.models.wire import Content, GivenContent, Moment, Wire, blocks_of
 
 
 class Progress(Wire, frozen=True, kw_only=True):

@@ -27,9 +27,8 @@ from a2a_hub_client.errors import HubError, RefusedError
 from a2a_hub_client.models.tasks import HeldLease
 from a2a_hub_client.models.wire import Moment
 from a2a_hub_client.retry import seconds
-from a2a_hub_client.worker.backoff import PAUSES, insist
-from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.leased_task import LeasedTask
+from a2a_hub_client.worker.client import PAUSES, WorkerClient, insist
+from a2a_hub_client.worker.job import LeasedTask
 
 Resume = Literal["all", "idempotent", "none"]
 LEAST_SILENCE = 30.0  # seconds

@@ -10,15 +10,11 @@ from uuid import UUID
 
 import msgspec
 
-from a2a_hub_client.models.content import GivenContent, TextBlock
 from a2a_hub_client.models.conversation import Message, Update
-from a2a_hub_client.models.sent import Answer, AnswerStatus
-from a2a_hub_client.models.tasks import AgentId, SaidMessage
+from a2a_hub_client.models.tasks import AgentId, Answer, AnswerStatus, SaidMessage
 from a2a_hub_client.models.tasks import Task as ShownTask
-from a2a_hub_client.models.wire import hook
-from a2a_hub_client.worker.leased_task import LeasedTask
-from a2a_hub_client.worker.strict_json import plain
-from a2a_hub_client.worker.updates import Updates
+from a2a_hub_client.models.wire import GivenContent, TextBlock, hook
+from a2a_hub_client.worker.job import LeasedTask, Updates, plain
 
 
 class LeaseEndedError(Exception):
