@@ -13,7 +13,7 @@ from a2a_hub_client.errors import ResultTimeoutError
 from a2a_hub_client.models.administration import JournalEvent, RepairOutcome
 from a2a_hub_client.models.conversation import Artifact, Message, MessageSent, TaskUpdate
 from a2a_hub_client.models.tasks import Outcome, Result, TaskEntry, TreeNode
-from a2a_hub_client.models.wire import GivenContent
+from a2a_hub_client.models.wire import ContentInput
 from a2a_hub_client.retry import Duration, Patience
 
 FIRST = 1  # the number of the message that is the task's text
@@ -43,14 +43,14 @@ class AsyncTaskHandle:
         while True:
             wait = patience.left(most=tasks.LONGEST_POLL)
             call = tasks.result(self.id, wait=wait)
-            found = await self._connection.perform(call, retry=patience.limit(self._connection.retry))
-            if found is not None:
+            result = await self._connection.perform(call, retry=patience.limit(self._connection.retry))
+            if result is not None:
                 break
             if patience.is_over:
                 raise ResultTimeoutError(f"task {self.id} has no result yet")
         if ack:
             await self._connection.perform(tasks.ack([self.id]))
-        return found
+        return result
 
     async def entry(self) -> TaskEntry:
         """Return the task with its state and its lease."""
@@ -87,7 +87,7 @@ class AsyncTaskHandle:
 
     async def say(
         self,
-        content: GivenContent,
+        content: ContentInput,
         *,
         message_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,

@@ -17,7 +17,7 @@ from a2a_hub_client._async.connection import AsyncConnection, AsyncTransport
 from a2a_hub_client._async.handle import AsyncTaskHandle
 from a2a_hub_client._calls import tasks
 from a2a_hub_client._calls.call import Id, batches, error_of_item
-from a2a_hub_client.credentials import GivenKey, address, credentials
+from a2a_hub_client.credentials import KeySource, address, credentials
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError
 from a2a_hub_client.models.conversation import TaskUpdated, Update
 from a2a_hub_client.models.tasks import (
@@ -173,11 +173,11 @@ class AsyncSending(AsyncConnection):
         """
         waiting = list(new)
         raw = [msgspec.Raw(to_json(task.body())) for task in waiting]
-        found: list[AsyncTaskHandle | HubError] = [AsyncTaskHandle(self, task.id) for task in waiting]
+        outcomes: list[AsyncTaskHandle | HubError] = [AsyncTaskHandle(self, task.id) for task in waiting]
         for batch in batches(range(len(raw)), most=tasks.MOST_SENT, most_bytes=tasks.MOST_BYTES, size=_size(raw)):
             for place, error in (await self._send_batch({place: raw[place] for place in batch})).items():
-                found[place] = error
-        return found
+                outcomes[place] = error
+        return outcomes
 
     async def _send_batch(self, batch: Mapping[int, msgspec.Raw]) -> dict[int, HubError]:
         """Send tasks until each is stored or refused; return the errors of the refused tasks by their keys."""
@@ -354,7 +354,7 @@ class AsyncHub(AsyncSending, AsyncWorking, AsyncHandling, AsyncAccess, AsyncUpke
     def __init__(
         self,
         url: str | None = None,
-        key: GivenKey | None = None,
+        key: KeySource | None = None,
         *,
         signing_key: Ed25519PrivateKey | str | None = None,
         retry: Retry | None = None,

@@ -223,9 +223,9 @@ def force_error(task_id: Id, message: str, reason: str, lease_id: Id | None = No
 
 
 def _repair(task_id: Id, command: Mapping[str, object], reason: str) -> Call[RepairOutcome]:
-    given = {name: value for name, value in command.items() if value is not None}
-    fields = {"task_id": task_id, "command": given, "reason": reason}
-    return post("/a2a/repair", fields, _outcome, is_repeatable="lease_id" in given)
+    filled = {name: value for name, value in command.items() if value is not None}
+    fields = {"task_id": task_id, "command": filled, "reason": reason}
+    return post("/a2a/repair", fields, _outcome, is_repeatable="lease_id" in filled)
 
 
 def retry_stale(

@@ -60,8 +60,8 @@ class Page(Generic[Item]):
 
 def get(target: str, read: Callable[[bytes], T], *, wait: float = 0.0, **query: object) -> Call[T]:
     """Return a request that reads. A query parameter None is left out."""
-    given = {name: value for name, value in query.items() if value is not None}
-    return Call(method="GET", target=f"{target}?{urlencode(given)}" if given else target, read=read, wait=wait)
+    filled = {name: value for name, value in query.items() if value is not None}
+    return Call(method="GET", target=f"{target}?{urlencode(filled)}" if filled else target, read=read, wait=wait)
 
 
 def post(
@@ -102,8 +102,8 @@ def inner(key: str, type_: type[Model]) -> Callable[[bytes], Model]:
     decode = msgspec.json.Decoder(shape, dec_hook=hook).decode
 
     def read(body: bytes) -> Model:
-        found: Model = getattr(decode(body), key)
-        return found
+        value: Model = getattr(decode(body), key)
+        return value
 
     return read
 
@@ -114,13 +114,13 @@ def page(key: str, type_: type[Item]) -> Callable[[bytes], Page[Item]]:
     decode = msgspec.json.Decoder(shape, dec_hook=hook).decode
 
     def read(body: bytes) -> Page[Item]:
-        found = decode(body)
-        return Page(items=getattr(found, key), next_cursor=found.next_cursor)
+        answer = decode(body)
+        return Page(items=getattr(answer, key), next_cursor=answer.next_cursor)
 
     return read
 
 
-def told(body: bytes) -> dict[str, Any]:
+def hub_json(body: bytes) -> dict[str, Any]:
     """Read an answer as the hub's JSON, which is an object with a ``kind``. Raises `ValueError` for other JSON."""
     answer = msgspec.json.decode(body)
     if not isinstance(answer, dict) or not isinstance(answer.get("kind"), str):
@@ -130,7 +130,7 @@ def told(body: bytes) -> dict[str, Any]:
 
 def nothing(body: bytes) -> None:
     """Read an answer whose content says nothing more than that the hub did it."""
-    told(body)
+    hub_json(body)
 
 
 def batches(items: Iterable[T], *, most: int, most_bytes: int, size: Callable[[T], int]) -> Iterable[list[T]]:
@@ -206,10 +206,10 @@ def _of_status(status: int | None) -> type[HubError]:
 
 def _reported(body: bytes) -> Mapping[str, Any] | None:
     try:
-        found = msgspec.json.decode(body)
+        report = msgspec.json.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
-    return found if isinstance(found, dict) and isinstance(found.get("message"), str) else None
+    return report if isinstance(report, dict) and isinstance(report.get("message"), str) else None
 
 
 def _seconds(text: str) -> float | None:

@@ -25,7 +25,7 @@ from a2a_hub_client.models.tasks import (
     TaskQueued,
     TreeNode,
 )
-from a2a_hub_client.models.wire import GivenContent, blocks_of, milliseconds
+from a2a_hub_client.models.wire import ContentInput, blocks_of, milliseconds
 
 MOST_SENT = 500
 MOST_BYTES = 800_000  # of one request, well below the default body limit of a hub
@@ -34,7 +34,7 @@ MOST_LEASED = MOST_POSTED = MOST_DRAINED = MOST_ACKED = 100
 
 _queued, _posted = whole(TaskQueued), whole(Posted)
 _entry, _result = inner("entry", TaskEntry), inner("result", Result | None)  # type: ignore[arg-type]
-_messages, _said = whole(Messages), whole(MessageSent)
+_messages, _message_sent = whole(Messages), whole(MessageSent)
 _artifacts, _nodes, _events = page("artifacts", Artifact), page("nodes", TreeNode), page("events", JournalEvent)
 
 
@@ -70,14 +70,14 @@ def messages(task_id: Id, *, after: int = 0, limit: int = 100, wait: float = 0.0
 
 def say(
     task_id: Id,
-    content: GivenContent,
+    content: ContentInput,
     *,
     attempt_id: Id,
     message_id: str | None = None,
     metadata: Mapping[str, Any] | None = None,
 ) -> Call[MessageSent]:
     fields = {"content": blocks_of(content), "attempt_id": attempt_id, "message_id": message_id, "metadata": metadata}
-    return post(_of(task_id, "messages"), fields, _said)
+    return post(_of(task_id, "messages"), fields, _message_sent)
 
 
 def artifacts(task_id: Id, cursor: str | None = None) -> Call[Page[Artifact]]:

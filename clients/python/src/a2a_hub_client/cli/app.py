@@ -51,9 +51,9 @@ class LazyGroup(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module: Any = importlib.import_module(f"a2a_hub_client.cli.commands.{COMMANDS[cmd_name][0]}")
-        found = typer.main.get_command(getattr(module, f"{cmd_name}_app"))
-        found.name = cmd_name
-        return found
+        command = typer.main.get_command(getattr(module, f"{cmd_name}_app"))
+        command.name = cmd_name
+        return command
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         """Write the commands of the root."""

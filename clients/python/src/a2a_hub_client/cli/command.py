@@ -22,8 +22,8 @@ import msgspec
 import typer
 
 from a2a_hub_client.cli import contexts, tables
-from a2a_hub_client.cli.contexts import ConfigError, Context, Given
-from a2a_hub_client.cli.tables import Column, on_one_line
+from a2a_hub_client.cli.contexts import ConfigError, ConnectionOptions, Context
+from a2a_hub_client.cli.tables import Column, single_line
 from a2a_hub_client.errors import AnswerError, HubError, UnreachableError
 
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ class Printer:
         """Whether the answers are printed for people, not as JSON."""
         return self.output is Output.TABLE
 
-    def answer(self, answer: Any, said: Callable[[], str]) -> None:
-        """Print an answer of the hub: what ``said`` returns, or its JSON."""
+    def answer(self, answer: Any, text_of: Callable[[], str]) -> None:
+        """Print an answer of the hub: what ``text_of`` returns, or its JSON."""
         if self.is_for_people:
-            self.text(said())
+            self.text(text_of())
         else:
             self.document(answer)
 
@@ -102,30 +102,30 @@ class Printer:
         typer.echo(tables.printable(text), err=True)
 
 
-def _escaped(found: re.Match[str]) -> str:
-    return found[0] if found[0].isprintable() else json.dumps(found[0])[1:-1]
+def _escaped(match: re.Match[str]) -> str:
+    return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]
 
 
 class Session:
     """The hub of a command, and how its answers are printed. The connection is made at the first request."""
 
-    def __init__(self, given: Given, output: Output, *, is_long: bool = False) -> None:
+    def __init__(self, options: ConnectionOptions, output: Output, *, is_long: bool = False) -> None:
         """``is_long``: the command waits for a hub that restarts, and says so."""
         self.printer = Printer(output)
-        self._given = given
+        self._options = options
         self._is_long = is_long
 
     @classmethod
     def of_context(cls, context: Context, output: Output) -> Session:
         """Return the session of a context that is not stored yet."""
-        session = cls(Given(), output)
+        session = cls(ConnectionOptions(), output)
         vars(session)["context"] = context
         return session
 
     @cached_property
     def context(self) -> Context:
         """The hub and the key. Raises `ConfigError`."""
-        return contexts.chosen(self._given)
+        return contexts.chosen(self._options)
 
     @cached_property
     def hub(self) -> Hub:
@@ -166,9 +166,9 @@ class Session:
 
 
 def _raw(call: Call[Any]) -> Call[Any]:
-    from a2a_hub_client._calls.call import told
+    from a2a_hub_client._calls.call import hub_json
 
-    return dataclasses.replace(call, read=told)
+    return dataclasses.replace(call, read=hub_json)
 
 
 class CommandError(Exception):
@@ -181,7 +181,7 @@ class CommandError(Exception):
 
 def exit_for(error: Exception, session: Session | None) -> typer.Exit:
     """Print why the command failed, and return its exit."""
-    typer.echo(f"a2a: {on_one_line(_sentence(error, session))}", err=True)
+    typer.echo(f"a2a: {single_line(_sentence(error, session))}", err=True)
     return typer.Exit(error.code if isinstance(error, CommandError) else FAILED)
 
 
@@ -247,7 +247,7 @@ def command(
         def run(**values: Any) -> None:
             shared = {key: values.pop(key) for key in SHARED}
             output = shared.pop("output")
-            session = Session(Given(**shared), output, is_long=is_long)
+            session = Session(ConnectionOptions(**shared), output, is_long=is_long)
             with reported(session):
                 function(session, **values)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from uuid import uuid4
 
-from a2a_hub_client.credentials import KEY, URL, Credentials, GivenKey, KeyFile, credentials
+from a2a_hub_client.credentials import KEY, URL, Credentials, KeyFile, KeySource, credentials
 
 if TYPE_CHECKING:
     from a2a_hub_client import Hub
@@ -73,8 +73,8 @@ class Contexts:
 
 def path() -> Path:
     """Return the path of the file: that in ``A2A_CONFIG``, or one in the user's folder for settings."""
-    if given := os.environ.get(VARIABLE):
-        return Path(given)
+    if file := os.environ.get(VARIABLE):
+        return Path(file)
     import platformdirs
 
     return Path(platformdirs.user_config_dir("a2a")) / "config.toml"
@@ -95,11 +95,11 @@ def load() -> Contexts:
     if mode & OTHERS and os.name == "posix":
         raise ConfigError(f"{file} holds keys, and others can read it. Run: chmod 600 {file}")
     try:
-        found = tomllib.loads(text)
-        contexts = {name: Context(**fields) for name, fields in found.get("contexts", {}).items()}
+        document = tomllib.loads(text)
+        contexts = {name: Context(**fields) for name, fields in document.get("contexts", {}).items()}
     except (tomllib.TOMLDecodeError, TypeError, AttributeError) as error:
         raise ConfigError(f"{file} is no file of `a2a login`: {error}") from error
-    return Contexts(contexts, found.get("current"))
+    return Contexts(contexts, document.get("current"))
 
 
 def store(contexts: Contexts) -> None:
@@ -108,7 +108,7 @@ def store(contexts: Contexts) -> None:
 
     file = path()
     document: dict[str, Any] = {} if contexts.current is None else {"current": contexts.current}
-    document["contexts"] = {name: _given(context) for name, context in contexts.by_name.items()}
+    document["contexts"] = {name: _filled(context) for name, context in contexts.by_name.items()}
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _replace(file, tomli_w.dumps(document).encode())
@@ -131,7 +131,7 @@ def _replace(file: Path, content: bytes) -> None:
         raise
 
 
-def _given(context: Context) -> dict[str, str]:
+def _filled(context: Context) -> dict[str, str]:
     return {name: value for name, value in asdict(context).items() if value is not None}
 
 
@@ -139,7 +139,7 @@ HOW = f"run `a2a login`, or set {URL} and {KEY}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Given:
+class ConnectionOptions:
     """The options of a command that name the hub and the key. None: the option was not given."""
 
     url: str | None = None
@@ -148,45 +148,45 @@ class Given:
     signing_key_file: str | None = None
 
 
-def chosen(given: Given) -> Context:
+def chosen(options: ConnectionOptions) -> Context:
     """Return the hub and the key of a command. Raises `ConfigError` without either.
 
     Options go before the environment, and the environment before the stored contexts. A stored key is sent to no other
     URL than its own.
     """
-    stored = _stored(given)
-    url = given.url or (os.environ.get(URL) if given.context is None else None)
+    stored = _stored(options)
+    url = options.url or (os.environ.get(URL) if options.context is None else None)
     if stored is not None and url is not None and not _is_same(url, stored.url):
         stored = None
-    found = Context(url=url or "") if stored is None else stored
-    if not found.url:
+    context = Context(url=url or "") if stored is None else stored
+    if not context.url:
         raise ConfigError(f"no hub is named: {HOW}")
-    if "@" in urlsplit(found.url).netloc:
+    if "@" in urlsplit(context.url).netloc:
         raise ConfigError(
             "the URL has credentials, which process lists show: give the key by a file, or by `a2a login`"
         )
-    found = _with_given_key(found, given)
-    if not _has_key(found):
-        raise ConfigError(f"there is no key for {found.url}: {HOW}")
-    return found
+    context = _with_key_option(context, options)
+    if not _has_key(context):
+        raise ConfigError(f"there is no key for {context.url}: {HOW}")
+    return context
 
 
 def connected(context: Context, *, retry: Retry, timeout: float = USUAL_TIMEOUT) -> Hub:
     """Return a client of the context's hub. Raises `ConfigError` for a key or a URL that cannot be used."""
     from a2a_hub_client import Hub
 
-    with _told(context):
+    with _config_errors(context):
         key, signing_key = _keys(context)
         return Hub(context.url, key, signing_key=signing_key, retry=retry, timeout=timeout)
 
 
 def credentials_of(context: Context) -> Credentials:
     """Return what proves who sends the context's requests. Raises `ConfigError` for a key that cannot be used."""
-    with _told(context):
+    with _config_errors(context):
         return credentials(*_keys(context))
 
 
-def _keys(context: Context) -> tuple[GivenKey | None, str | None]:
+def _keys(context: Context) -> tuple[KeySource | None, str | None]:
     """Return the API key and the private key of a context."""
     if context.signing_key_file is not None:
         return None, Path(context.signing_key_file).read_text("utf-8")
@@ -194,7 +194,7 @@ def _keys(context: Context) -> tuple[GivenKey | None, str | None]:
 
 
 @contextmanager
-def _told(context: Context) -> Iterator[None]:
+def _config_errors(context: Context) -> Iterator[None]:
     """Turn the errors of a key or a URL that cannot be used into a `ConfigError`."""
     try:
         yield
@@ -207,14 +207,14 @@ def _told(context: Context) -> Iterator[None]:
         raise ConfigError(f"{file} has no Ed25519 private key" if file else str(error)) from error
 
 
-def _stored(given: Given) -> Context | None:
+def _stored(options: ConnectionOptions) -> Context | None:
     kept = load()
-    if given.context is not None:
-        return kept.named(given.context)
-    url = given.url or os.environ.get(URL)
+    if options.context is not None:
+        return kept.named(options.context)
+    url = options.url or os.environ.get(URL)
     if url is None:
         return None if kept.current is None else kept.named(kept.current)
-    keyed = _with_given_key(Context(url=url), given)
+    keyed = _with_key_option(Context(url=url), options)
     return keyed if _has_key(keyed) else _of_hub(kept, url)
 
 
@@ -228,13 +228,13 @@ def _of_hub(kept: Contexts, url: str) -> Context | None:
     return kept.by_name[names[0]] if names else None
 
 
-def _with_given_key(context: Context, given: Given) -> Context:
+def _with_key_option(context: Context, options: ConnectionOptions) -> Context:
     without = replace(context, key=None, key_file=None, signing_key_file=None)
-    if given.signing_key_file is not None:
-        return replace(without, signing_key_file=given.signing_key_file)
-    if given.key_file is not None:
-        return replace(without, key_file=given.key_file)
-    if given.context is None and (key := os.environ.get(KEY)):
+    if options.signing_key_file is not None:
+        return replace(without, signing_key_file=options.signing_key_file)
+    if options.key_file is not None:
+        return replace(without, key_file=options.key_file)
+    if options.context is None and (key := os.environ.get(KEY)):
         return replace(without, key=key)
     return context
 

@@ -12,7 +12,7 @@ import typer
 
 from a2a_hub_client.cli import contexts, tables
 from a2a_hub_client.cli.command import CommandError, Session
-from a2a_hub_client.cli.contexts import ConfigError, Given
+from a2a_hub_client.cli.contexts import ConfigError, ConnectionOptions
 from a2a_hub_client.errors import HubError
 
 COMPLETING_PATIENCE = 1.0  # seconds; a shell waits for it
@@ -30,7 +30,9 @@ def agent_names(incomplete: str) -> list[str]:
     from a2a_hub_client._calls.call import get
 
     try:
-        hub = contexts.connected(contexts.chosen(Given()), retry=Retry(patience=0), timeout=COMPLETING_PATIENCE)
+        hub = contexts.connected(
+            contexts.chosen(ConnectionOptions()), retry=Retry(patience=0), timeout=COMPLETING_PATIENCE
+        )
     except ConfigError:
         return []
     try:
@@ -100,8 +102,8 @@ def span(name: str, text: str | None) -> timedelta | None:
 
 def seconds(name: str, text: str | None) -> float | None:
     """Read the span of the option ``name`` in seconds, None for None."""
-    found = span(name, text)
-    return None if found is None else found.total_seconds()
+    duration = span(name, text)
+    return None if duration is None else duration.total_seconds()
 
 
 TaskId = Annotated[str, typer.Argument(metavar="TASK", help="The id of a task, or its first characters.")]
@@ -112,8 +114,8 @@ def task_id_of(session: Session, text: str) -> str:
     if (known := _known(text)) is not None:
         return known
     page = session.read("/a2a/tasks", id_prefix=text.strip("-"), limit=SHOWN + 1)
-    found = [str(entry["task"]["id"]) for entry in page["entries"]]
-    return _only(text, found, f'no task that this key may see has an id that begins with "{text}"')
+    matches = [str(entry["task"]["id"]) for entry in page["entries"]]
+    return _only(text, matches, f'no task that this key may see has an id that begins with "{text}"')
 
 
 def whole_id_of(session: Session, text: str, route: str, key: str, what: str, id_of: Any) -> str:
@@ -124,9 +126,9 @@ def whole_id_of(session: Session, text: str, route: str, key: str, what: str, id
     if (known := _known(text)) is not None:
         return known
     page: Mapping[str, Any] = session.read(route, limit=NEWEST)
-    found = [one for one in map(id_of, page[key]) if one.startswith(text.lower())]
+    matches = [one for one in map(id_of, page[key]) if one.startswith(text.lower())]
     searched = len(page[key])
-    return _only(text, found, f'none of the newest {searched} {what} ids begins with "{text}": write the whole id')
+    return _only(text, matches, f'none of the newest {searched} {what} ids begins with "{text}": write the whole id')
 
 
 def _known(text: str) -> str | None:
@@ -139,10 +141,10 @@ def _known(text: str) -> str | None:
     return None
 
 
-def _only(text: str, found: list[str], none: str) -> str:
-    if not found:
+def _only(text: str, matches: list[str], none: str) -> str:
+    if not matches:
         raise CommandError(none)
-    if len(found) > 1:
-        number = str(len(found)) if len(found) <= SHOWN else f"more than {SHOWN}"
-        raise CommandError(f'"{text}" is the beginning of {number} ids: {", ".join(sorted(found)[:SHOWN])}')
-    return found[0]
+    if len(matches) > 1:
+        number = str(len(matches)) if len(matches) <= SHOWN else f"more than {SHOWN}"
+        raise CommandError(f'"{text}" is the beginning of {number} ids: {", ".join(sorted(matches)[:SHOWN])}')
+    return matches[0]

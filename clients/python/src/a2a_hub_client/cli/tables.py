@@ -77,7 +77,7 @@ def _shown(char: str) -> str:
     return char if is_shown else char.encode("unicode_escape").decode()
 
 
-def on_one_line(text: str) -> str:
+def single_line(text: str) -> str:
     """Return the text on one line, with escapes as `printable`."""
     return printable(" ".join(text.split()))
 
@@ -91,7 +91,7 @@ def console() -> Console:
 
 def print_table(rows: Sequence[Row], columns: Sequence[Column]) -> None:
     """Print a table. A terminal gets as many columns as fit; a pipe gets all of them, whole."""
-    cells = [[on_one_line(column.cell(row)) for column in columns] for row in rows]
+    cells = [[single_line(column.cell(row)) for column in columns] for row in rows]
     if is_terminal():
         _print_fitted(cells, columns)
     else:
@@ -128,14 +128,14 @@ def shared(widths: Sequence[int], columns: Sequence[Column], room: int) -> list[
         - GAP * (len(columns) - 1)
         - sum(width for width, column in zip(widths, columns, strict=True) if not column.is_cut)
     )
-    found = list(widths)
+    shares = list(widths)
     cut = sorted(
         (width, place) for place, (width, column) in enumerate(zip(widths, columns, strict=True)) if column.is_cut
     )
     for number, (width, place) in enumerate(cut):
-        found[place] = max(1, min(width, left // (len(cut) - number)))
-        left -= found[place]
-    return found
+        shares[place] = max(1, min(width, left // (len(cut) - number)))
+        left -= shares[place]
+    return shares
 
 
 def _print_fitted(cells: Sequence[Sequence[str]], columns: Sequence[Column]) -> None:
@@ -183,12 +183,12 @@ def span(text: str) -> timedelta:
 
 def moment(text: str) -> datetime:
     """Read a time in ISO 8601, or a span from now on. Raises `ValueError`."""
-    found_span = span(text) if _SPAN.fullmatch(text) else None
+    duration = span(text) if _SPAN.fullmatch(text) else None
     try:
-        if found_span is not None:
-            return datetime.now(timezone.utc) + found_span
-        found = datetime.fromisoformat(text.replace("Z", "+00:00"))
-        return found if found.tzinfo else found.astimezone()
+        if duration is not None:
+            return datetime.now(timezone.utc) + duration
+        instant = datetime.fromisoformat(text.replace("Z", "+00:00"))
+        return instant if instant.tzinfo else instant.astimezone()
     except OverflowError:
         raise ValueError(f'"{text}" is too far away') from None
     except ValueError:
@@ -296,7 +296,7 @@ RESULTS = (
     Column("TASK", lambda row: row["task_id"], is_id=True),
     Column("STATUS", lambda row: row["status"]),
     Column("ERROR", lambda row: row.get("error_message") or "", is_cut=True, is_optional=True),
-    Column("CONTENT", lambda row: on_one_line(content(row["content"])), is_cut=True, is_optional=True),
+    Column("CONTENT", lambda row: single_line(content(row["content"])), is_cut=True, is_optional=True),
 )
 EVENTS = (
     Column("TIME", lambda row: local(row["at_ms"])),

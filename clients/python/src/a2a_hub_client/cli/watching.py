@@ -70,12 +70,12 @@ def follow(
     with screen:
         for page in pages(session, task_id, after=after, patience=patience, poll=LIVE_POLL if is_live else 50.0):
             screen.show(page)
-            asked = page.get("awaits") if page["next_after"] is None or not page["messages"] else None
-            if asked and asked != last.get("awaits"):
+            question = page.get("awaits") if page["next_after"] is None or not page["messages"] else None
+            if question and question != last.get("awaits"):
                 if not (answers and sys.stdin.isatty()):
                     raise CommandError(
-                        f"task {task_id} asks for {asked}: `a2a task say {task_id} TEXT` answers",
-                        code=QUESTIONS.get(asked, STILL_AT_WORK),
+                        f"task {task_id} asks for {question}: `a2a task say {task_id} TEXT` answers",
+                        code=QUESTIONS.get(question, STILL_AT_WORK),
                     )
                 screen.pause()
                 say(session, task_id, typer.prompt(">", prompt_suffix=" "))
@@ -131,7 +131,7 @@ class _Lines:
                 self._printer.document(message)
             return
         for message in page["messages"]:
-            self.line(said(message))
+            self.line(message_line(message))
         if page["state"] != self._state and page["state"] != "resolved":
             self._state = page["state"]
             self.line(f"[{tables.state(page)}]")
@@ -172,7 +172,7 @@ class _Live(_Lines):
     def show(self, page: Page) -> None:
         """Show what is new, and the state in the last line."""
         for message in page["messages"]:
-            self.line(said(message))
+            self.line(message_line(message))
             if report := message.get("progress"):
                 self._bar.update(self._row, total=1.0, completed=report["fraction"])
         self._bar.update(self._row, description=f"{self._task_id[: tables.SHORT_ID]} {tables.state(page)}")
@@ -190,7 +190,7 @@ class _Live(_Lines):
         self._live.start()
 
 
-def said(message: Page) -> str:
+def message_line(message: Page) -> str:
     """Return a message, or a report of progress, as a line."""
     if report := message.get("progress"):
         return tables.progress(report)

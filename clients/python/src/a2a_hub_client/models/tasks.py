@@ -11,7 +11,7 @@ from msgspec import field
 
 from a2a_hub_client.models.wire import (
     Content,
-    GivenContent,
+    ContentInput,
     JsonBlock,
     Moment,
     Span,
@@ -79,7 +79,7 @@ class Lease(Wire, frozen=True, kw_only=True):
     work_timeout: Span | None = field(name="work_timeout_ms", default=None)
 
 
-class SaidMessage(Wire, frozen=True, kw_only=True):
+class BaseMessage(Wire, frozen=True, kw_only=True):
     """A message as its author sent it. The role is ``user`` for the task's sender, ``agent`` for its holder."""
 
     message_id: str
@@ -104,7 +104,7 @@ class LeasedTask(Wire, frozen=True, kw_only=True):
     task: Task
     lease: Lease
     turn: int = 1
-    message: SaidMessage | None = None
+    message: BaseMessage | None = None
 
 
 class HeldLease(Lease, frozen=True, kw_only=True):
@@ -258,11 +258,11 @@ class Answer(Wire, frozen=True, kw_only=True):
     """
 
     task_id: UUID | str
-    content: GivenContent = ()
+    content: ContentInput = ()
     status: AnswerStatus = "ok"
     error_message: str | None = None
     lease_id: UUID | str | None = None
-    message: GivenContent = ()
+    message: ContentInput = ()
     direct: bool = False
 
     def body(self) -> dict[str, Any]:

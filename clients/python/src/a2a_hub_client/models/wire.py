@@ -97,8 +97,8 @@ class ResourceBlock(Block):
     @property
     def resource(self) -> Mapping[str, Any]:
         """The resource."""
-        found: Mapping[str, Any] = self["resource"]
-        return found
+        kept: Mapping[str, Any] = self["resource"]
+        return kept
 
 
 class ResourceLinkBlock(Block):
@@ -121,7 +121,7 @@ class ResourceLinkBlock(Block):
 
 
 # Content as callers give it: a text is one text block, and a mapping is a block as in JSON.
-GivenContent = str | Block | Sequence[Mapping[str, Any]]
+ContentInput = str | Block | Sequence[Mapping[str, Any]]
 
 BY_TYPE: Mapping[str, type[Block]] = {
     "text": TextBlock,
@@ -133,15 +133,15 @@ BY_TYPE: Mapping[str, type[Block]] = {
 }
 
 
-def block_of(given: Mapping[str, Any]) -> Block:
+def block_of(fields: Mapping[str, Any]) -> Block:
     """Return a JSON object as a block."""
-    kind = BY_TYPE.get(given.get("type", ""), Block)
+    kind = BY_TYPE.get(fields.get("type", ""), Block)
     block = kind.__new__(kind)
-    block.update(given)
+    block.update(fields)
     return block
 
 
-def blocks_of(content: GivenContent) -> list[Block]:
+def blocks_of(content: ContentInput) -> list[Block]:
     """Return content as blocks."""
     if isinstance(content, str):
         return [TextBlock(content)]

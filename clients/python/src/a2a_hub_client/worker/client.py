@@ -16,7 +16,7 @@ import msgspec
 
 from a2a_hub_client import refusals
 from a2a_hub_client._calls import tasks
-from a2a_hub_client._calls.call import Call, error_of_item, get, path, post, told
+from a2a_hub_client._calls.call import Call, error_of_item, get, hub_json, path, post
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
 from a2a_hub_client.models.tasks import HeldLease
 from a2a_hub_client.refusals import ForbiddenError
@@ -147,11 +147,11 @@ class WorkerClient:
 
     def _get(self, target: str, read: Read[T], **query: str | int | None) -> T:
         """Send the request, and ``read`` the hub's JSON. Raises `AnswerError` for a missing key or a wrong type."""
-        return self._perform(get(target, lambda text: read(told(text)), wait=0, **query))
+        return self._perform(get(target, lambda text: read(hub_json(text)), wait=0, **query))
 
     def _post(self, target: str, body: Mapping[str, Any], read: Read[T], *, wait: float = 0.0) -> T:
         """Send the request, as `_get` does."""
-        return self._perform(post(target, body, lambda text: read(told(text)), wait=wait))
+        return self._perform(post(target, body, lambda text: read(hub_json(text)), wait=wait))
 
     def _perform(self, call: Call[T]) -> T:
         began_at = time.monotonic()
@@ -372,11 +372,11 @@ def foreign_key(
     The answer is also None for a hub of an earlier version and for a refused key. Then the next request shows the
     problem, or the first lease does. It is None, too, once ``stopping`` is set.
     """
-    found: dict[str, Any] = {}
+    owner: dict[str, Any] = {}
 
     def ask() -> None:
         try:
-            found.update(hub.me())
+            owner.update(hub.me())
         except RefusedError:
             return
 
@@ -390,11 +390,11 @@ def foreign_key(
         return None
     if troubles:
         say("The hub answers again.")
-    if not found:
+    if not owner:
         return None
-    agent = found["agent"]
+    agent = owner["agent"]
     if agent is None:
-        return f"the person {found['person']}"
+        return f"the person {owner['person']}"
     return None if name is None or is_called(agent, name) else str(agent["display"])
 
 

@@ -47,8 +47,8 @@ def _spoken(returned: object) -> Mapping[str, Any]:
         return {key: value for key, value in returned.body().items() if key not in ("task_id", "lease_id")}
     if isinstance(returned, Result):
         fields = {"error_message": returned.error_message, "message": returned.message}
-        given = {key: value for key, value in fields.items() if value}
-        return {"status": returned.status, "content": returned.content, **given}
+        present = {key: value for key, value in fields.items() if value}
+        return {"status": returned.status, "content": returned.content, **present}
     return {"status": "ok", "content": _content(returned)}
 
 

@@ -205,12 +205,12 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         keys = [key for key, _ in pairs]
         repeated = next(key for key in keys if keys.count(key) > 1)
         raise ValueError(f"duplicate key {repeated[:100]!r}")
-    return found
+    return members
 
 
 def _no_constant(name: str) -> NoReturn:

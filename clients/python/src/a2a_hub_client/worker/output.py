@@ -216,13 +216,13 @@ class ControlledOutput(Output):
             raise ValueError(f"a line has at most {LINE_BYTES} bytes")
         if self.conclusion is not None:
             raise ValueError("the line before was the last, as its status ended the attempt")
-        said = job.loads(line)
-        if not isinstance(said, dict):
+        update = job.loads(line)
+        if not isinstance(update, dict):
             raise ValueError("the JSON must be an object")
-        status = said.get("status")
+        status = update.get("status")
         if status in ASKING or status in RESOLVING:
-            self.conclusion = said
-        elif "status" in said or sum(key in said for key in UPDATES) == 1:
-            self.add(said, size=len(line))
+            self.conclusion = update
+        elif "status" in update or sum(key in update for key in UPDATES) == 1:
+            self.add(update, size=len(line))
         else:
             raise ValueError(f"the object must have exactly one of {', '.join(UPDATES)}, status")

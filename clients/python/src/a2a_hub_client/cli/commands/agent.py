@@ -129,7 +129,7 @@ def set_quotas(
 
 
 def _limit(text: str) -> tuple[str, int | None]:
-    name, is_given, number = text.partition("=")
-    if not is_given or (number and not number.isdecimal()):
+    name, is_set, number = text.partition("=")
+    if not is_set or (number and not number.isdecimal()):
         raise typer.BadParameter(f'"{text}" sets no quota. Examples: queued=100, or queued= for the hub\'s setting.')
     return name, int(number) if number else None

@@ -60,7 +60,7 @@ def _print(session: Session, event: dict[str, Any]) -> None:
     if not session.printer.is_for_people:
         session.printer.document(event)
         return
-    session.printer.text(tables.on_one_line("  ".join(column.cell(event) for column in tables.EVENTS)))
+    session.printer.text(tables.single_line("  ".join(column.cell(event) for column in tables.EVENTS)))
 
 
 def _identity(event: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from a2a_hub_client.cli import contexts
 from a2a_hub_client.cli.command import CommandError, Session, alone, command
 from a2a_hub_client.cli.commands.login import owner
 from a2a_hub_client.cli.contexts import ConfigError
-from a2a_hub_client.cli.tables import on_one_line
+from a2a_hub_client.cli.tables import single_line
 from a2a_hub_client.errors import HubError
 
 LONGEST_SKEW = 30.0  # seconds; the hub refuses signatures from clocks that are further off
@@ -166,7 +166,7 @@ def doctor(
         if session.printer.is_for_people:
             word, colour = MARKS[finding.mark]
             typer.echo(
-                f"{typer.style(word.ljust(4), fg=colour)}  {finding.check.ljust(8)}  {on_one_line(finding.text)}"
+                f"{typer.style(word.ljust(4), fg=colour)}  {finding.check.ljust(8)}  {single_line(finding.text)}"
             )
     if not session.printer.is_for_people:
         session.printer.document({"findings": findings})

@@ -70,9 +70,9 @@ def login(
     replaces the context of its name. The key is not shown while it is typed. The file of the contexts can be read by
     its owner alone.
     """
-    given = url or typer.prompt("URL of the hub", default=USUAL_URL)
+    hub_url = url or typer.prompt("URL of the hub", default=USUAL_URL)
     try:
-        context = _context(address(given), key_file, signing_key_file)
+        context = _context(address(hub_url), key_file, signing_key_file)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
     session = Session.of_context(context, Output.TABLE)

@@ -181,8 +181,8 @@ def _body(message: Any) -> bytes:
 
 def _ids(message: Message | Sequence[Any]) -> list[MessageId]:
     """Return the ids of the requests in a message or a batch."""
-    found = [message] if isinstance(message, Mapping) else message
-    calls = [one for one in found if isinstance(one, dict) and "method" in one]
+    messages = [message] if isinstance(message, Mapping) else message
+    calls = [one for one in messages if isinstance(one, dict) and "method" in one]
     return [one["id"] for one in calls if _is_id(one.get("id"))]
 
 

@@ -20,10 +20,10 @@ result_app = noun("Read and receive results.")
 
 
 def _seconds(wait: str | None) -> float:
-    found = span("--wait", wait)
-    if found is not None and found.total_seconds() > LONGEST_WAIT:
+    duration = span("--wait", wait)
+    if duration is not None and duration.total_seconds() > LONGEST_WAIT:
         raise typer.BadParameter("a request waits for at most 50s", param_hint="--wait")
-    return 0.0 if found is None else found.total_seconds()
+    return 0.0 if duration is None else duration.total_seconds()
 
 
 @command(result_app, "list")

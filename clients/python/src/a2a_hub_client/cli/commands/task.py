@@ -26,7 +26,7 @@ MESSAGES = (
     Column("N", lambda row: str(row["seq"])),
     Column("TIME", lambda row: tables.local(row["said_at_ms"])),
     Column("BY", lambda row: "sender" if row["role"] == "user" else "agent"),
-    Column("MESSAGE", watching.said, is_cut=True),
+    Column("MESSAGE", watching.message_line, is_cut=True),
 )
 
 
@@ -148,10 +148,10 @@ def retry_stale(
 
     age = span("--min-lease-age", min_lease_age)
     answer = session.ask(administration.retry_stale(enabled=is_applied, min_lease_age=age, max_requeues=max_requeues))
-    session.printer.answer(answer, lambda: _told(answer["report"], is_applied=is_applied))
+    session.printer.answer(answer, lambda: _retry_text(answer["report"], is_applied=is_applied))
 
 
-def _told(report: dict[str, Any], *, is_applied: bool) -> str:
+def _retry_text(report: dict[str, Any], *, is_applied: bool) -> str:
     chosen = report["requeued"] if is_applied else report["would_requeue"]
     lines = [f"{'requeued' if is_applied else 'would requeue'} {one['task_id']}" for one in chosen]
     lines += [f"left {one['task_id']}: {one['reason']}" for one in report["skipped"]]
@@ -197,10 +197,10 @@ def list_(
     within = span("--deadline-within", deadline_within)
     query = {"state_filter": state and state.value, "deadline_within_ms": within and within // tables.MILLISECOND}
     route, key = ("/a2a/queue", "tasks") if any(query.values()) else ("/a2a/tasks", "entries")
-    given = {name: value for name, value in query.items() if value is not None}
+    filters = {name: value for name, value in query.items() if value is not None}
 
     def show() -> None:
-        answer = session.listed(route, key, limit=limit, **given)
+        answer = session.listed(route, key, limit=limit, **filters)
         session.printer.listed(answer, key, tables.TASKS, none="No tasks.")
 
     watching.again_and_again(session, show) if watch else show()

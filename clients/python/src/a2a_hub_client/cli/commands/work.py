@@ -15,7 +15,7 @@ import typer
 
 from a2a_hub_client.cli.command import FAILED, WRONG_USAGE, CommandError, Session, alone, command
 from a2a_hub_client.cli.contexts import Context
-from a2a_hub_client.cli.tables import on_one_line
+from a2a_hub_client.cli.tables import single_line
 from a2a_hub_client.credentials import KEY, KeyFile
 
 if TYPE_CHECKING:
@@ -235,5 +235,5 @@ def _concurrency(wanted: int | None, batch: int | None) -> int:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ} {on_one_line(line)}\n")
+    sys.stderr.write(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ} {single_line(line)}\n")
     sys.stderr.flush()
