@@ -1,8 +1,8 @@
 """The middlewares of the hub: proxies, paths with a slash too many, programs, and people.
 
-Sessions, form tokens, messages, htmx and sign-ins serve people's browsers. A program needs none of them, and this
-module alone decides which requests come from programs. A page for people requires a session of some age, a second
-factor, and a recent proof.
+Sessions, form tokens, messages, htmx and sign-ins serve people's browsers, and programs do without them. This module
+alone decides which requests come from programs. A page for people requires a session of some age, a second factor, and
+a recent proof.
 """
 
 from __future__ import annotations

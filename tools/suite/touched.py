@@ -62,9 +62,13 @@ PLUGIN = re.compile(r"^    \"(tests\.support\.\w+)\",$", re.MULTILINE)
 
 
 def changed_since(base: str) -> set[str]:
-    """Return the paths of files that changed since ``base``, committed or not; of a renamed file, both paths."""
-    changed = _git("diff", "--name-only", "--no-renames", "--merge-base", base)
-    return {*changed, *_git("ls-files", "--others", "--exclude-standard")}
+    """Return the paths of files that changed since ``base``, committed or not; of a renamed file, both paths.
+
+    The client for threads has changed with the client for asyncio, from which it is written.
+    """
+    tracked = _git("diff", "--name-only", "--no-renames", "--merge-base", base)
+    changed = {*tracked, *_git("ls-files", "--others", "--exclude-standard")}
+    return changed | {path.replace("/_async/", "/_sync/") for path in changed}
 
 
 def upstream() -> str:

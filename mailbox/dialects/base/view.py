@@ -39,9 +39,9 @@ from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
 from mailbox.dialects.base.http_errors import (
     TRANSPORT_STATUS,
     MethodNotAllowedError,
+    PathNotFoundError,
     StalledBodyError,
     UnavailableError,
-    UnknownPathError,
 )
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.words import certificates, errors
@@ -335,7 +335,7 @@ def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case TooManyFieldsSent():
             return InvalidRequestError({"query": f"has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"})
         case Http404() | exceptions.NotFound():
-            return UnknownPathError()
+            return PathNotFoundError()
     return None
 
 

@@ -144,9 +144,9 @@ BUGS = (
         does="A consumer that crashes twice loses the result that it was about to handle.",
         changes=(
             Change(
-                f"{CLIENT}/_sync/sending.py",
-                "                    yield earlier\n                    self.ack([earlier.task_id])\n",
-                "                    self.ack([earlier.task_id])\n                    yield earlier\n",
+                f"{CLIENT}/_async/hub.py",
+                "                    yield earlier\n                    await self.ack([earlier.task_id])\n",
+                "                    await self.ack([earlier.task_id])\n                    yield earlier\n",
             ),
         ),
         fails=f"{OF_CLIENT}/contract/test_results.py::test_a_consumer_that_crashes_again_loses_nothing",

@@ -14,10 +14,10 @@ import httpx
 import pytest
 
 from a2a_hub_client import Answer, Hub
-from a2a_hub_client._async.transport import AsyncTransport
-from a2a_hub_client._calls import access, tasks, work
-from a2a_hub_client._sync import transport
-from a2a_hub_client._sync.transport import Transport
+from a2a_hub_client._async.connection import AsyncTransport
+from a2a_hub_client._calls import administration, tasks
+from a2a_hub_client._sync import connection
+from a2a_hub_client._sync.connection import Transport
 from a2a_hub_client.credentials import credentials
 from a2a_hub_client.errors import AnswerError, UnavailableError, UnreachableError
 from a2a_hub_client.refusals import UnauthenticatedError
@@ -32,7 +32,7 @@ QUICK = Retry(first_pause=0.001, longest_pause=0.002, patience=30)
 
 @pytest.fixture(autouse=True)
 def _pauses_end_at_once(monkeypatch):
-    monkeypatch.setattr(transport, "time", SimpleNamespace(sleep=lambda _: None))
+    monkeypatch.setattr(connection, "time", SimpleNamespace(sleep=lambda _: None))
 
 
 class Server:
@@ -81,7 +81,7 @@ def ask(request):
 def test_a_call_carries_the_key_and_returns_the_model(ask):
     server = Server(httpx.Response(200, json=ME))
 
-    me = ask(server, access.me())
+    me = ask(server, administration.me())
 
     assert me.agent.display == "bob@hub"
     assert str(server.requests[0].url) == "http://hub/a2a/me"
@@ -112,9 +112,9 @@ def test_a_request_whose_key_cannot_be_sent_is_tried_again_with_the_next_key(ask
     server = Server(httpx.Response(403, json={"message": "No."}))
 
     with pytest.raises(UnreachableError, match="cannot be sent") as failed:
-        ask(server, access.add_agent("bob"), key=lambda: "se\ncret", retry=Retry(patience=0))
+        ask(server, administration.add_agent("bob"), key=lambda: "se\ncret", retry=Retry(patience=0))
     with pytest.raises(Exception, match=r"No\."):
-        ask(server, access.add_agent("bob"), key=lambda: keys.pop(0))
+        ask(server, administration.add_agent("bob"), key=lambda: keys.pop(0))
 
     assert [request.headers["Authorization"] for request in server.requests] == ["Bearer k2"]
     assert (failed.value.may_have_arrived, "cret" in str(failed.value)) == (False, False)
@@ -124,7 +124,7 @@ def test_a_request_that_may_do_its_work_twice_is_not_repeated_after_it_arrived(a
     server = Server(httpx.ReadTimeout("late"))
 
     with pytest.raises(UnreachableError, match="late") as caught:
-        ask(server, access.add_agent("bob"))
+        ask(server, administration.add_agent("bob"))
 
     assert caught.value.may_have_arrived
 
@@ -133,36 +133,36 @@ def test_a_request_that_was_not_sent_is_repeated(ask):
     server = Server(httpx.ConnectError("refused"), httpx.Response(429), httpx.Response(403, json={"message": "No."}))
 
     with pytest.raises(Exception, match=r"No\."):
-        ask(server, access.add_agent("bob"))
+        ask(server, administration.add_agent("bob"))
 
 
 def test_patience_ends_with_the_last_failure(ask):
     with pytest.raises(UnavailableError):
-        ask(Server(httpx.Response(503)), access.me(), retry=Retry(patience=0))
+        ask(Server(httpx.Response(503)), administration.me(), retry=Retry(patience=0))
 
 
 def test_a_refusal_is_raised_at_once(ask):
     with pytest.raises(UnauthenticatedError):
-        ask(Server(httpx.Response(401)), access.me())
+        ask(Server(httpx.Response(401)), administration.me())
 
 
 @pytest.mark.parametrize("answer", [{"text": "<html>"}, {"json": []}, {"json": {"agent": 1}}])
 def test_an_answer_of_another_server_is_reported(ask, answer):
     with pytest.raises(AnswerError, match="GET /a2a/me"):
-        ask(Server(httpx.Response(200, **answer)), access.me(), retry=Retry(patience=0))
+        ask(Server(httpx.Response(200, **answer)), administration.me(), retry=Retry(patience=0))
 
 
 FOREIGN_JSON = {
-    "me": access.me(),
-    "agents": access.agents(),
+    "me": administration.me(),
+    "agents": administration.agents(),
     "send": tasks.send({"recipient": "bob"}),
     "entry": tasks.entry("t"),
     "result": tasks.result("t"),
     "cancel": tasks.cancel("t", ""),
-    "receive": work.receive("a"),
-    "post_result": work.post_result(Answer(task_id="t", content="done")),
-    "drain": work.drain("a"),
-    "release": work.release("t", "why", "l"),
+    "receive": tasks.receive("a"),
+    "post_result": tasks.post_result(Answer(task_id="t", content="done")),
+    "drain": tasks.drain("a"),
+    "release": tasks.release("t", "why", "l"),
 }
 
 
@@ -211,7 +211,7 @@ def test_threads_share_one_client():
     server = Server(*[httpx.Response(200, json=ME) for _ in range(20)])
     sender = Transport("http://hub", credentials("k1", None), transport=httpx.MockTransport(server), **_how({}))
     with closing(sender):
-        threads = [threading.Thread(target=sender.perform, args=[access.me()]) for _ in range(20)]
+        threads = [threading.Thread(target=sender.perform, args=[administration.me()]) for _ in range(20)]
         for thread in threads:
             thread.start()
         for thread in threads:
