@@ -12,7 +12,7 @@ from a2aproject.web.manual import manual
 from a2aproject.web.metrics import metrics
 from a2aproject.web.probes import healthz, readyz
 from a2aproject.web.reference import DocumentView
-from dashboard.views.session import SignIn, SignOut
+from dashboard.people.sign_in import SignIn, SignOut
 
 admin.autodiscover()
 
@@ -20,7 +20,7 @@ admin.autodiscover()
 _docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
 _docs = _docs_policy(SpectacularSwaggerView.as_view(url_name="api-schema", http_method_names=["get", "head"]))
 
-_oidc = [path("ops/sign-in/provider/", include("dashboard.oidc.urls"))] if settings.A2A_OIDC_ISSUER else []
+_oidc = [path("ops/sign-in/provider/", include("dashboard.people.oidc"))] if settings.A2A_OIDC_ISSUER else []
 
 urlpatterns = [
     *_oidc,

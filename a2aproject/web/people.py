@@ -13,7 +13,8 @@ from django.http import HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
-from dashboard.base import proof, sessions
+from dashboard.base import sessions
+from dashboard.people import proof
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.access.people import second_factor
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from django.http.response import HttpResponseBase
 
-    from dashboard.base.htmx import HtmxRequest
+    from dashboard.base.frame import HtmxRequest
 
 ICON = "/ops/favicon.svg"
 DOORS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)

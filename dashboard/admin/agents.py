@@ -26,6 +26,7 @@ from mailbox.words.kinds import Entry
 if TYPE_CHECKING:
     from django.http import HttpRequest
 
+if TYPE_CHECKING:
     AgentAdminBase = admin.ModelAdmin[Agent]
     CardAdminBase = admin.ModelAdmin[AgentCard]
     ProfileAdminBase = admin.ModelAdmin[AgentProfile]

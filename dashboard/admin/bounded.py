@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponse
 
+if TYPE_CHECKING:
     RowsBase = admin.ModelAdmin[Model]
     PaginatorBase = Paginator[Model]
 else:

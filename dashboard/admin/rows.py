@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.urls import URLPattern
 
-
 WHOLE_ID = "full ID"
 LONE_ID = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}|[0-9a-fA-F]{4}…[0-9a-fA-F]{4}")  # whole, begun, or by its ends
 _PROBLEM = "a2a_problem"

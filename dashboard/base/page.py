@@ -1,10 +1,14 @@
-"""The view of every page under ``/ops/``. It lets in people of a group, and asks the gate before each change."""
+"""The view of every page under ``/ops/``. It lets in people of a group, and asks the gate before each change.
+
+A choice of the address has known values. An unknown value is refused, so a page never shows other rows than requested.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
@@ -24,9 +28,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
 from dashboard.base import frame, lost_form, sessions
-from dashboard.base.htmx import HtmxRequest
+from dashboard.base.frame import HtmxRequest, NavCounts
 from dashboard.base.preferences import Preferences
-from dashboard.figures.standing import NavCounts
 from dashboard.wording.journal import in_words
 from mailbox.access import audit, capabilities
 from mailbox.access.callers import Caller
@@ -224,3 +227,20 @@ def _to_sign_in(request: HtmxRequest) -> HttpResponseBase:
     return redirect_to_login(
         lost_form.with_reason(request.path, reason) if reason else reverse("ops:overview"), sign_in
     )
+
+
+def uuids(name: str, given: Sequence[str], *, most: int) -> list[UUID]:
+    """Return the first ``most`` ids; raise `InvalidRequestError` for another text."""
+    try:
+        return [UUID(text) for text in given[:most]]
+    except ValueError as error:
+        raise InvalidRequestError({name: "isn't an ID"}) from error
+
+
+def choice_of(name: str, asked: str | None, choices: Collection[str], default: str = "") -> str:
+    """Return the requested member of ``choices``, ``default`` if none is requested; raise `InvalidRequestError`."""
+    if not asked or asked == default:
+        return default
+    if asked not in choices:
+        raise InvalidRequestError({name: f'must be one of {", ".join(filter(None, choices))}, not "{asked[:50]}"'})
+    return asked

@@ -10,10 +10,10 @@ from typing import Any
 
 from agentcards import remote_states
 from agentcards.remote_states import RemoteState
+from dashboard.base.page import choice_of
 from dashboard.figures import charts, plots
 from dashboard.figures.charts import HOUR, RANGES, SPARK, Bucket, Range
 from dashboard.figures.plots import Axis
-from dashboard.forms import choices
 from mailbox.inspection.statistics import troubles
 from mailbox.inspection.statistics.series import Figures, Sum
 from mailbox.models import Agent
@@ -148,4 +148,4 @@ def rows_of(
 def range_named(asked: str | None) -> Range:
     """Return the range of this name, an hour for None; raise `InvalidRequestError`."""
     named = {one.name: one for one in RANGES}
-    return named[choices.one_of("range", asked, named, HOUR.name)]
+    return named[choice_of("range", asked, named, HOUR.name)]

@@ -8,6 +8,7 @@ from uuid import UUID, uuid5
 from django import forms
 from django.http import QueryDict
 
+from dashboard.base.reasons import ReasonForm
 from mailbox.inspection.search.queries import LONGEST
 from mailbox.models import RepairPlan
 from mailbox.repairs import plans
@@ -15,30 +16,6 @@ from mailbox.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
 
 if TYPE_CHECKING:
     from mailbox.models import Task
-
-REASON_MAX_LENGTH = 500
-
-
-class ReasonForm(forms.Form):
-    """A reason for the journal."""
-
-    reason = forms.CharField(
-        max_length=REASON_MAX_LENGTH,
-        error_messages={"required": "Enter a reason. It is recorded in the audit log."},
-        widget=forms.TextInput(attrs={"list": "reasons", "autocomplete": "off"}),
-    )
-    form_token = forms.UUIDField(widget=forms.HiddenInput)
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether a hidden field is invalid, which no person typed or can correct."""
-        return any(name in self.fields and self[name].is_hidden for name in self.errors)
-
-    def clean_reason(self) -> str:
-        reason: str = self.cleaned_data["reason"]
-        if not any(character.isalnum() for character in reason):
-            raise forms.ValidationError("Enter a reason in words. It is recorded in the audit log.")
-        return reason
 
 
 class RepairForm(ReasonForm):

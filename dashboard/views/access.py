@@ -4,8 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.base.page import DashboardView
-from dashboard.forms import choices
+from dashboard.base.page import DashboardView, choice_of
 from mailbox.access import actions, permissions
 from mailbox.access.callers import Role
 from mailbox.access.capabilities import ROLE_ACTIONS
@@ -27,8 +26,8 @@ class AccessPage(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         asked = request.GET
-        tab = choices.one_of("show", asked.get("show"), [name for name, _ in TABS], TABS[0][0])
-        validity = Validity(choices.one_of("state", asked.get("state"), list(Validity), Validity.LIVE))
+        tab = choice_of("show", asked.get("show"), [name for name, _ in TABS], TABS[0][0])
+        validity = Validity(choice_of("state", asked.get("state"), list(Validity), Validity.LIVE))
         named = asked.get("agent", "").strip()[:200]
         if "\x00" in named:
             raise InvalidRequestError({"agent": "contains a NUL character"})

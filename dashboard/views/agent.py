@@ -13,13 +13,13 @@ from agentcards import card_signing, official_card, registry
 from agentcards.card_checks import checks_of
 from agentcards.card_document import build_agent_card_for_profile
 from agentcards.models import AgentProfile
+from dashboard.base import reasons
 from dashboard.base.act import Act
-from dashboard.base.htmx import HtmxRequest
+from dashboard.base.frame import HtmxRequest
+from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.trends import rows_of
-from dashboard.forms import reasons
-from dashboard.forms.repair import ReasonForm
 from dashboard.forms.send import SendForm
 from mailbox.access import actions
 from mailbox.access.agents import directory, openness, registration

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from agentcards import remote_states
 from dashboard.base.list_page import ROWS, ListPage, no_bytes
+from dashboard.base.page import choice_of
 from dashboard.figures import thresholds
 from dashboard.figures.charts import HOUR, SPARK
 from dashboard.figures.thresholds import Count
 from dashboard.figures.trends import rows_of
-from dashboard.forms import choices
 from mailbox.access.limits import quota_usage
 from mailbox.database import paging
 from mailbox.database.paging import Page
@@ -43,7 +43,7 @@ class AgentList(ListPage):
     def sort(self) -> str:
         """The chosen order: a name of `SORTS`, with a leading minus for the most, latest or last first."""
         known = [f"{sign}{name}" for name in SORTS for sign in ("", "-")]
-        return choices.one_of("sort", self.request.GET.get("sort"), known, WORST_FIRST)
+        return choice_of("sort", self.request.GET.get("sort"), known, WORST_FIRST)
 
     @property
     def newest_first(self) -> bool:  # type: ignore[override]

@@ -10,9 +10,9 @@ from django.utils.html import format_html
 
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
+from dashboard.base.page import uuids
+from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
-from dashboard.forms import choices
-from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from mailbox.access import actions
 from mailbox.database.paging import Page
@@ -130,7 +130,7 @@ class ResendMany(Act[Sequence[PushDelivery]]):
             query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
             found = queries.deliveries(query, self._at).with_last_attempt()
             return list(found.defer("body").order_by("-pk")[: callbacks.CAP])
-        return lookup.given_up(choices.uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))
+        return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))
 
     @property
     def _at(self) -> Moment:

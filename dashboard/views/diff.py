@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 from uuid import UUID
 
@@ -20,8 +22,6 @@ from mailbox.models import Result, Task
 
 if TYPE_CHECKING:
     from mailbox.inspection.tasks import WholeTask
-from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 MOST = 600  # lines of each text that are compared
 AROUND = 3  # equal lines around a change

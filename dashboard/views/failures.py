@@ -12,10 +12,9 @@ from uuid import uuid5
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, choice_of
 from dashboard.base.saved_views import SavablePage
 from dashboard.figures.charts import Bar, Range
-from dashboard.forms import choices
 from dashboard.forms.repair import PlanOfCopiesForm
 from dashboard.views.plan import to_plan
 from dashboard.views.repairs import new_token
@@ -56,7 +55,7 @@ class GroupRow:
 def range_named(asked: str | None) -> Range:
     """Return the range of this name, a day for None; raise `InvalidRequestError`."""
     named = {one.name: one for one in RANGES}
-    return named[choices.one_of("range", asked, named, USUAL)]
+    return named[choice_of("range", asked, named, USUAL)]
 
 
 def start_of(scale: Range, now: datetime) -> datetime:
@@ -102,7 +101,7 @@ class FailureList(SavablePage):
     def _chosen(self) -> tuple[Range, str, Agent | None]:
         asked = self.request.GET
         scale = range_named(asked.get("range"))
-        sort = choices.one_of("sort", asked.get("sort"), ["count", "last"], "count")
+        sort = choice_of("sort", asked.get("sort"), ["count", "last"], "count")
         name = asked.get("agent", "").strip()
         return scale, sort, directory.typed(self.caller, name) if name else None
 

@@ -10,9 +10,8 @@ from datetime import timedelta
 
 from django.http import HttpRequest, HttpResponse
 
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, choice_of
 from dashboard.figures.charts import Range
-from dashboard.forms import choices
 from mailbox.inspection.statistics import pairs
 from mailbox.inspection.statistics.pairs import Pair
 from mailbox.models import Agent
@@ -229,7 +228,7 @@ class Map(DashboardView):
     """The volumes between agents, as a picture and as a table."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        scale = RANGES[choices.one_of("range", request.GET.get("range"), RANGES, "1h")]
+        scale = RANGES[choice_of("range", request.GET.get("range"), RANGES, "1h")]
         span = scale.step // timedelta(minutes=1)
         start = pairs.floor(self.now, span) - scale.step * (scale.bars - 1)
         found = pairs.read(start, span=span)
@@ -241,7 +240,7 @@ class Map(DashboardView):
             "sent": sum(pair.sent for pair in found.pairs),
             "scale": scale,
             "ranges": RANGES.values(),
-            "shows": choices.one_of("view", request.GET.get("view"), ["map", "table"], "map"),
+            "shows": choice_of("view", request.GET.get("view"), ["map", "table"], "map"),
             "most": AGENTS,
         }
         return self.live("ops/map.html", context, drawn.version)

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, Self
 
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
+from dashboard.base.reasons import ReasonForm
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from mailbox.access import actions
 from mailbox.database.paging import Page

@@ -9,9 +9,8 @@ from uuid import UUID
 from django.http import HttpResponse
 
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, choice_of
 from dashboard.figures import thresholds
-from dashboard.forms import choices
 from dashboard.wording import task_story
 from mailbox.access import actions
 from mailbox.database.paging import Page
@@ -53,7 +52,7 @@ class LeaseList(ListPage):
 
     @property
     def newest_first(self) -> bool:  # type: ignore[override]
-        return choices.one_of("sort", self.request.GET.get("sort"), ["newest"]) == "newest"
+        return choice_of("sort", self.request.GET.get("sort"), ["newest"]) == "newest"
 
     def chosen_values(self) -> dict[str, str]:
         return {**super().chosen_values(), **({"sort": "newest"} if self.newest_first else {})}

@@ -8,10 +8,10 @@ from django.http import HttpResponse
 from django.urls import reverse
 
 from agentcards import official_agents, official_card
-from dashboard.base import proof
 from dashboard.base.act import Act, Wording
-from dashboard.base.htmx import HtmxRequest
-from dashboard.forms.repair import ReasonForm
+from dashboard.base.frame import HtmxRequest
+from dashboard.base.reasons import ReasonForm
+from dashboard.people import proof
 from mailbox.access import actions
 from mailbox.access.agents import directory, openness
 from mailbox.access.own_agents import ANONYMOUS

@@ -5,10 +5,12 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from dashboard.base.frame import NavCounts
 from dashboard.base.page import DashboardView
 from dashboard.figures import charts, decisions, thresholds, time_charts
 from dashboard.figures.charts import HOUR, SPARK
-from dashboard.figures.standing import NavCounts, OverviewFigures
+from dashboard.figures.standing import OverviewFigures
+from dashboard.figures.thresholds import COUNTED_TO, Count
 from dashboard.figures.trends import Trend, rows_of
 from dashboard.wording.journal import in_words
 from mailbox.inspection import journal
@@ -40,7 +42,7 @@ class Overview(DashboardView):
         context = {
             "stale_after": stale_after,
             "standing": standing,
-            "attention": NavCounts.of(standing),
+            "attention": _attention(standing),
             "findings": decisions.find(standing, figures, self.now, busiest=busiest),
             "trend": Trend.of(figures, self.now),
             "figures": figures,
@@ -62,3 +64,9 @@ class Overview(DashboardView):
         then = context["charts"], context["totals"], context["links"]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]
+
+
+def _attention(standing: OverviewFigures) -> NavCounts:
+    """Take the counts of the navigation from the figures of the overview, which has read them."""
+    stale = Count(min(standing.stale, COUNTED_TO + 1))
+    return NavCounts(stale=stale, pending=standing.pending, paused=standing.paused_in_all, given_up=standing.given_up)

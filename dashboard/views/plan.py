@@ -9,11 +9,10 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.urls import reverse
 
-from dashboard.base import export, lost_form
-from dashboard.base.htmx import HtmxRequest
+from dashboard.base import export, lost_form, reasons
+from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS
-from dashboard.base.page import DashboardView
-from dashboard.forms import choices, reasons
+from dashboard.base.page import DashboardView, choice_of
 from dashboard.forms.repair import ApplyForm
 from dashboard.views.repairs import new_token
 from dashboard.wording import commands
@@ -100,7 +99,7 @@ class PlanPage(DashboardView):
         return self.page(TEMPLATE[plan.verb], {**self._context(plan), "form": filled, "version": ""}, status=422)
 
     def _context(self, plan: RepairPlan) -> dict[str, Any]:
-        sort = choices.one_of("sort", self.request.GET.get("sort"), [*SORTS, *(f"-{name}" for name in SORTS)])
+        sort = choice_of("sort", self.request.GET.get("sort"), [*SORTS, *(f"-{name}" for name in SORTS)])
         field, kind = SORTS.get(sort.removeprefix("-"), ("pk", int))
         page = paging.keyset(
             rows_of(plan, self.request),
@@ -187,7 +186,7 @@ def rows_of(plan: RepairPlan, request: HttpRequest) -> RepairPlanRowQuerySet:
 
 def group_of(request: HttpRequest) -> str:
     """Return the group of leases that the address selects, "" for all; raise `InvalidRequestError`."""
-    return choices.one_of("show", request.GET.get("show"), GROUPS)
+    return choice_of("show", request.GET.get("show"), GROUPS)
 
 
 def _command(plan: RepairPlan, row: RepairPlanRow) -> str:

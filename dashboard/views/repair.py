@@ -15,9 +15,10 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from dashboard.base.act import Act, Wording
+from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
 from dashboard.forms import repair as forms
-from dashboard.forms.repair import ForceErrorForm, ReasonForm, RequeueForm
+from dashboard.forms.repair import ForceErrorForm, RequeueForm
 from dashboard.wording import commands
 from dashboard.wording.journal import JournalLine, in_words
 from mailbox.access import actions

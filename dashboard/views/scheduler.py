@@ -15,11 +15,10 @@ from django.urls import reverse
 
 from dashboard.base import export
 from dashboard.base.act import Act, Wording
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, choice_of
+from dashboard.base.reasons import ReasonForm
 from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
-from dashboard.forms import choices
-from dashboard.forms.repair import ReasonForm
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
 from mailbox.access import actions
@@ -156,7 +155,7 @@ class DryRun(DashboardView):
     def get(self, request: HttpRequest) -> HttpResponse:
         wanted = AutoRetry.from_settings()
         found = of(retry.foresee(self.caller, wanted.policy))
-        chosen = choices.one_of("verdict", request.GET.get("verdict"), ALL)
+        chosen = choice_of("verdict", request.GET.get("verdict"), ALL)
         kept = [one for one in found if chosen in ("", one.verdict)]
         context = {
             "wanted": wanted,

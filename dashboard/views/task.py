@@ -5,8 +5,9 @@ The life of a task as one stream: its attempts, its messages and its artifacts i
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from uuid import UUID
 
@@ -15,13 +16,16 @@ from csp.decorators import csp_update
 from django.http import HttpRequest, HttpResponse
 from django.utils.decorators import method_decorator
 from django.utils.functional import SimpleLazyObject
+from django.utils.safestring import SafeString
 
 from dashboard.base.page import DashboardView
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
-from dashboard.wording import commands, conversation, payload, task_story
-from dashboard.wording.conversation import ArtifactList, Talk
+from dashboard.wording import commands, conversation, markdown, payload, task_story
+from dashboard.wording.conversation import ArtifactList, Saying, Shown, Talk
 from dashboard.wording.journal import JournalLine, in_words
+from dashboard.wording.payload import Part
+from dashboard.wording.task_story import AttemptTiming
 from mailbox.access import actions
 from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import journal, leases, tasks
@@ -37,16 +41,6 @@ from mailbox.words.kinds import Kind
 
 if TYPE_CHECKING:
     from mailbox.inspection.tasks import WholeTask
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime
-
-from django.utils.safestring import SafeString
-
-from dashboard.wording import markdown
-from dashboard.wording.conversation import Saying, Shown
-from dashboard.wording.payload import Part
-from dashboard.wording.task_story import AttemptTiming
 
 # The endings of attempts that no message and no result tells.
 TOLD_BY_NOTHING = {

@@ -8,10 +8,10 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 
+from dashboard.base.page import choice_of
 from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds, waterfall
 from dashboard.figures.waterfall import FAILED, TaskBar, Window
-from dashboard.forms import choices
 from mailbox.inspection import trees
 from mailbox.inspection.trees import ListedTree
 
@@ -43,8 +43,8 @@ class TreeList(SavablePage):
     def _chosen(self) -> dict[str, str]:
         asked = self.request.GET
         return {
-            "state": choices.one_of("state", asked.get("state"), STATES),
-            "since": choices.one_of("since", asked.get("since"), SINCE),
+            "state": choice_of("state", asked.get("state"), STATES),
+            "since": choice_of("since", asked.get("since"), SINCE),
             "agent": asked.get("agent", "").strip().lower()[:100],
         }
 

@@ -9,11 +9,10 @@ from uuid import UUID
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, choice_of
 from dashboard.figures import thresholds, waterfall
 from dashboard.figures.tree_rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
-from dashboard.forms import choices
 from mailbox.access import actions
 from mailbox.inspection import trees
 from mailbox.inspection.search import queries
@@ -95,7 +94,7 @@ class TreePage(DashboardView):
         asked = self.request.GET
         depth, focus = asked.get("depth", ""), asked.get("focus", "")
         if not (depth.isdecimal() and len(depth) < 4):
-            depth = choices.one_of("depth", depth, DEPTHS)
+            depth = choice_of("depth", depth, DEPTHS)
         opened = {}
         for text in asked.getlist("open")[:OPENED_MOST]:
             name, _, count = text.partition(":")
@@ -104,8 +103,8 @@ class TreePage(DashboardView):
             focus=_uuid(focus),
             depth=int(depth) if depth.isdecimal() else None,
             all_levels=depth == "all",
-            only=choices.one_of("only", asked.get("only"), ONLY),
-            least=LEAST.get(choices.one_of("min", asked.get("min"), LEAST), timedelta(0)),
+            only=choice_of("only", asked.get("only"), ONLY),
+            least=LEAST.get(choice_of("min", asked.get("min"), LEAST), timedelta(0)),
             opened=opened,
         )
 

@@ -5,8 +5,8 @@ from django.contrib.auth.models import User
 
 from mailbox.access.callers import Role
 from mailbox.access.people import sign_ins
-from tests.dashboard.oidc import urls
-from tests.dashboard.oidc.provider import CLIENT, SECRET, running
+from tests.dashboard.people.oidc import urls
+from tests.dashboard.people.oidc.provider import CLIENT, SECRET, running
 from tests.support import factories
 
 
@@ -15,7 +15,7 @@ def provider(settings):
     """A provider that the hub knows."""
     sign_ins.forget()
     settings.ROOT_URLCONF = urls.__name__
-    settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, "dashboard.oidc.backend.Backend"]
+    settings.AUTHENTICATION_BACKENDS = [*settings.AUTHENTICATION_BACKENDS, "dashboard.people.oidc.Backend"]
     settings.OIDC_RP_CLIENT_ID, settings.OIDC_RP_CLIENT_SECRET = CLIENT, SECRET
     settings.A2A_OIDC_NAME = "Example"
     with running() as provider:

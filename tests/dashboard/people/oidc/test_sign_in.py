@@ -8,11 +8,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.views import second_step
+from dashboard.people import sign_in as sign_in_module
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.models import AuditEvent
-from tests.dashboard.oidc.walk import BACK, FAILED, REFUSAL, REFUSED, SIGN_IN, START, is_signed_in, rows, sign_in
+from tests.dashboard.people.oidc.walk import BACK, FAILED, REFUSAL, REFUSED, SIGN_IN, START, is_signed_in, rows, sign_in
 
 pytestmark = pytest.mark.django_db
 
@@ -136,13 +136,13 @@ def test_a_return_counts_once(provider, ana, client):
 
 
 def test_a_person_with_a_second_factor_is_asked_for_a_code(provider, ana, client, monkeypatch):
-    monkeypatch.setattr("dashboard.oidc.views.second_factor.of_person", lambda person: object())
+    monkeypatch.setattr("dashboard.people.oidc.second_factor.of_person", lambda person: object())
 
     answer = sign_in(provider, client, after="/ops/tasks/")
 
     assert answer["Location"] == "/ops/sign-in/code/"
     assert not is_signed_in(client)
-    assert client.session[second_step.PENDING]["after"] == "/ops/tasks/"
+    assert client.session[sign_in_module.PENDING]["after"] == "/ops/tasks/"
     assert rows() == []
 
 

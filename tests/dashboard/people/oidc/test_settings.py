@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from a2aproject.errors import UnusableSettingError
-from tests.dashboard.oidc.provider import CLIENT, SECRET
-from tests.dashboard.oidc.walk import BACK, START
+from tests.dashboard.people.oidc.provider import CLIENT, SECRET
+from tests.dashboard.people.oidc.walk import BACK, START
 from tests.support.hub import ROOT
 from tests.support.settings import settings_of
 

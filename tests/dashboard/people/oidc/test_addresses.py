@@ -7,8 +7,8 @@ import json
 import pytest
 from django.contrib.auth.models import User
 
-from dashboard.oidc import provider
-from dashboard.oidc.backend import Backend
+from dashboard.people import oidc
+from dashboard.people.oidc import Backend
 
 pytestmark = pytest.mark.django_db
 
@@ -47,7 +47,7 @@ def test_an_address_is_that_of_a_person_letter_by_letter(backend, stored, claime
 )
 def test_an_address_is_verified_only_by_the_source_that_names_it(backend, monkeypatch, about, is_verified):
     body = json.dumps({"sub": "1", **about}).encode()
-    monkeypatch.setattr(provider, "ask", lambda *_, **__: ("application/json", body))
+    monkeypatch.setattr(oidc, "ask", lambda *_, **__: ("application/json", body))
 
     claims = backend.get_userinfo("access", "id", TOKEN)
 

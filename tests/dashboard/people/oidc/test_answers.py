@@ -10,12 +10,12 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.oidc import provider as calls
+from dashboard.people import oidc
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.access.people import provisioning
-from tests.dashboard.oidc.provider import CLIENT, FOREIGN_KEY, KEY, KID
-from tests.dashboard.oidc.walk import FAILED, REFUSAL, REFUSED, is_signed_in, rows, sign_in
+from tests.dashboard.people.oidc.provider import CLIENT, FOREIGN_KEY, KEY, KID
+from tests.dashboard.people.oidc.walk import FAILED, REFUSAL, REFUSED, is_signed_in, rows, sign_in
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -113,7 +113,7 @@ def test_an_answer_that_never_begins_fails(provider, ana, client, settings, path
 @pytest.mark.parametrize("path", ["/token", "/jwks", "/userinfo"])
 def test_an_answer_that_does_not_end_in_time_fails(provider, ana, client, settings, monkeypatch, path):
     settings.OIDC_TIMEOUT = 5
-    monkeypatch.setattr(calls, "time", SimpleNamespace(monotonic=lambda: provider.clock))
+    monkeypatch.setattr(oidc, "time", SimpleNamespace(monotonic=lambda: provider.clock))
     provider.dripping = path
 
     assert_failed(provider, client)

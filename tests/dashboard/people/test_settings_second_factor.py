@@ -10,7 +10,7 @@ import time_machine
 from django.contrib.auth.models import User
 from django.test import Client
 
-from dashboard.views.second_step import LASTS
+from dashboard.people.sign_in import LASTS
 from mailbox.access.callers import Role
 from mailbox.access.people import second_factor
 from mailbox.models import SecondFactor

@@ -1,13 +1,14 @@
-"""The forms by which people prove who they are."""
+"""The sign-in with its second step, and the sign-out."""
 
 from __future__ import annotations
 
+import time
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.contrib import messages
+from django.contrib.auth import login
 from django.contrib.auth import views as auth_views
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
@@ -16,15 +17,64 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.cache import add_never_cache_headers
 from django.views import View
 
-from dashboard.base import frame, passwords
-from dashboard.base.page import DashboardView
-from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
-from dashboard.views import second_step
+from dashboard.base import frame, sessions
+from dashboard.people import proof
 from mailbox.access.people import second_factor, sign_ins
 from mailbox.access.people.password_checks import NotYetError
+
+PENDING = "second_step"  # in a session that is not signed in: whose password was right, and where they go
+LASTS = 300  # seconds
+BACKEND = "django.contrib.auth.backends.ModelBackend"
+
+
+def begin_second_step(request: HttpRequest, person: User, after: str) -> HttpResponse:
+    """Note that the person's password was right, and redirect to the page that asks for a code."""
+    request.session.cycle_key()
+    known = {"pk": person.pk, "hash": person.get_session_auth_hash(), "at": int(time.time()), "after": after}
+    request.session[PENDING] = known
+    return HttpResponseRedirect(reverse("ops:second-step"))
+
+
+class SecondStep(View):
+    """The second step of the sign-in of a person with a second factor."""
+
+    http_method_names = ["get", "post"]
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        return self._show() if self._person() else self._from_the_start()
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        person = self._person()
+        if person is None:
+            return self._from_the_start()
+        if problem := proof.code_problem(request, person, request.POST.get("code", "")):
+            return self._show(problem)
+        after = request.session.pop(PENDING)["after"]
+        login(request, person, backend=BACKEND)
+        request.session[sessions.SECOND_FACTOR] = True
+        sign_ins.signed_in(person.username, sessions.address_of(request))
+        return HttpResponseRedirect(after)
+
+    def _person(self) -> User | None:
+        """Return the person whose password was right a short time ago and is still theirs; None for no person."""
+        pending: dict[str, Any] = self.request.session.get(PENDING, {})
+        if not pending or time.time() - pending["at"] > LASTS:
+            return None
+        person = sign_ins.active(pending["pk"])
+        return person if person and person.get_session_auth_hash() == pending["hash"] else None
+
+    def _from_the_start(self) -> HttpResponse:
+        return HttpResponseRedirect(reverse("ops:sign-in"))
+
+    def _show(self, problem: str = "") -> HttpResponse:
+        context = {**frame.look(self.request), "problem": problem}
+        status = HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK
+        response = render(self.request, "ops/second_step.html", context, status=status)
+        add_never_cache_headers(response)
+        return response
 
 
 class SignInForm(AuthenticationForm):
@@ -34,7 +84,7 @@ class SignInForm(AuthenticationForm):
         """Check the password. Raises `NotYetError` if it is not checked now."""
         username, password = (self.cleaned_data.get(name) for name in ("username", "password"))
         if username is not None and password and self.request is not None:
-            user = passwords.person_with(self.request, username, password)
+            user = proof.person_with(self.request, username, password)
             if user is None:
                 raise self.get_invalid_login_error()
             self.confirm_login_allowed(user)
@@ -65,9 +115,9 @@ class SignIn(auth_views.LoginView):
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         if second_factor.of_person(form.get_user()):
-            return second_step.begin(self.request, form.get_user(), self.get_success_url())
+            return begin_second_step(self.request, form.get_user(), self.get_success_url())
         response = super().form_valid(form)
-        sign_ins.signed_in(form.get_user().get_username(), passwords.address_of(self.request))
+        sign_ins.signed_in(form.get_user().get_username(), sessions.address_of(self.request))
         return response
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:
@@ -98,47 +148,8 @@ class SignOut(auth_views.LogoutView):
         username = request.user.get_username()
         response = super().post(request, *args, **kwargs)
         if username:
-            sign_ins.signed_out(username, passwords.address_of(request), "person")
+            sign_ins.signed_out(username, sessions.address_of(request), "person")
         return response
-
-
-class Settings(DashboardView):
-    """The person's preferences. They change nothing but the cookies of this browser."""
-
-    def get(self, request: HttpRequest) -> HttpResponse:
-        return self._form(Preferences.of(request).zone)
-
-    def post(self, request: HttpRequest) -> HttpResponse:
-        old, zone = Preferences.of(request), request.POST.get("zone")
-        if zone is not None and not is_zone(zone.strip()):
-            return self._form(zone, f'"{zone[:100]}" is not a time zone. Example: Europe/Berlin.')
-        chosen = old.with_changes(_asked(request))
-        after = request.POST.get("next", "")
-        known = url_has_allowed_host_and_scheme(after, {request.get_host()})
-        if not known:
-            messages.success(request, "Saved in this browser.")
-        response = HttpResponseRedirect(after if known else request.path, status=303)
-        chosen.remember(response, secure=request.is_secure())
-        return response
-
-    def _form(self, zone: str, problem: str = "") -> HttpResponse:
-        kept = Preferences.of(self.request)
-        shown = kept.with_changes(_asked(self.request)) if problem else kept
-        context = {
-            "chosen": shown,
-            "zone": zone,
-            "themes": THEMES,
-            "times": TIMES,
-            "densities": DENSITIES,
-            "zones": dict.fromkeys([*COMMON_ZONES, kept.zone]),
-            "live_seconds": LIVE_SECONDS,
-            "problem": problem,
-        }
-        return self.page("ops/settings.html", context, status=422 if problem else 200)
-
-
-def _asked(request: HttpRequest) -> dict[str, str]:
-    return {name: request.POST.get(name, "").strip() for name in READ if name in request.POST}
 
 
 class Favicon(View):

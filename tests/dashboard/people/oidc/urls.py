@@ -8,4 +8,4 @@ from a2aproject.urls import handler400, handler403, handler404, handler500, urlp
 
 __all__ = ["handler400", "handler403", "handler404", "handler500"]
 
-urlpatterns = [path("ops/sign-in/provider/", include("dashboard.oidc.urls")), *urlpatterns]
+urlpatterns = [path("ops/sign-in/provider/", include("dashboard.people.oidc")), *urlpatterns]

@@ -1,4 +1,7 @@
-"""The proof that the signed-in person is there: a password or a code, at most a quarter of an hour old."""
+"""The checks of a person's password and of a code on a page: bounded, and journalled if they fail.
+
+An act may demand such a proof that the signed-in person is there. The proof lasts a quarter of an hour.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +9,61 @@ import time
 from http import HTTPStatus
 from typing import TYPE_CHECKING, cast
 
+from django.contrib.auth import authenticate
+from django.contrib.auth.models import User
 from django.http import HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 
-from dashboard.base import codes, frame, lost_form, passwords, sessions
-from mailbox.access.people import second_factor
+from dashboard.base import frame, lost_form, sessions
+from mailbox.access.callers import Caller
+from mailbox.access.people import password_checks, second_factor, sign_ins
 from mailbox.access.people.password_checks import NotYetError
+from mailbox.access.people.sign_ins import Cause
+from mailbox.models import AuditEvent
 
 if TYPE_CHECKING:
-    from django.contrib.auth.models import User
+    from django.http import HttpRequest
 
-    from dashboard.base.htmx import HtmxRequest
+    from dashboard.base.frame import HtmxRequest
+
+MOST_TYPED = 40  # characters
+
+
+def code_problem(request: HttpRequest, person: User, typed: str) -> str:
+    """Check a code that the person typed; return why it does not count, "" if it does."""
+    address = sessions.address_of(request)
+    caller = Caller(name=f"user:{person.username}", source=AuditEvent.Source.DASHBOARD, address=address)
+    check = second_factor.check(caller, person, typed[:MOST_TYPED])
+    if not check.is_right:
+        sign_ins.refused(person.username, Cause.CODE, address)
+    return problem_of_check(check)
+
+
+def problem_of_check(check: second_factor.Check) -> str:
+    if check.wait:
+        return f"Too many wrong codes. Try again in {check.wait} seconds."
+    return "" if check.is_right else "Incorrect code. Each code works once, for about a minute."
+
+
+TICKET = "ticket"  # the field with the ticket of a delay
+
+
+def person_with(request: HttpRequest, username: str, password: str) -> User | None:
+    """Return the person with this name and password, None for a wrong one; raise `NotYetError` without a check.
+
+    After too many failures django-axes marks the request, and its middleware answers with `sign_in.locked_out`.
+    """
+    address = sessions.address_of(request)
+    with password_checks.admitted(username, address, request.POST.get(TICKET, "")):
+        user = authenticate(request, username=username, password=password)
+    if isinstance(user, User):
+        return user
+    password_checks.failed(username, address)
+    is_locked = getattr(request, "axes_locked_out", False)
+    sign_ins.refused(username, Cause.LOCKED if is_locked else Cause.PASSWORD, address)
+    return None
+
 
 LASTS = 900  # seconds
 PASSWORD, CODE = "proof_password", "proof_code"
@@ -49,8 +95,8 @@ def demanded(request: HtmxRequest) -> HttpResponse | None:
 
 def _problem_of(request: HtmxRequest, person: User) -> str:
     if typed := request.POST.get(CODE, ""):
-        return codes.problem_of(request, person, typed)
-    is_right = passwords.person_with(request, person.username, request.POST[PASSWORD])
+        return code_problem(request, person, typed)
+    is_right = person_with(request, person.username, request.POST[PASSWORD])
     return "" if is_right else "Incorrect password."
 
 
@@ -59,7 +105,7 @@ def _without_proof(request: HtmxRequest) -> HttpResponse | None:
     if PASSWORD not in request.POST:
         return None
     fields = request.POST.copy()
-    for name in (PASSWORD, CODE, passwords.TICKET):
+    for name in (PASSWORD, CODE, TICKET):
         fields.pop(name, None)
     if not set(fields) - {"csrfmiddlewaretoken"}:
         return HttpResponseRedirect(request.get_full_path(), status=HTTPStatus.SEE_OTHER)
