@@ -13,8 +13,7 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 
-from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, moment, problem_of
-from dashboard.admin.columns import id_of, reason
+from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, id_of, moment, problem_of, reason
 from dashboard.base import export
 from dashboard.views.audit import AuditList
 from mailbox.inspection.search import queries
