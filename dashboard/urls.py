@@ -4,6 +4,7 @@ from django.urls import path
 
 from dashboard.people.settings import Password, SecondFactorPage, Settings
 from dashboard.people.sign_in import Favicon, SecondStep, SignIn, SignOut
+from dashboard.trees.views import TreeJson, TreeList, TreePage
 from dashboard.views.access import AccessPage
 from dashboard.views.agent import AgentDetailPage
 from dashboard.views.agents import AgentList
@@ -31,8 +32,6 @@ from dashboard.views.task import TaskDetailPage
 from dashboard.views.task_files import TaskForClients, TaskJson, TaskMedia, TaskPart
 from dashboard.views.tasks import TaskList
 from dashboard.views.time_charts import Charts
-from dashboard.views.tree_list import TreeList
-from dashboard.views.trees import TreeJson, TreePage
 
 app_name = "ops"
 urlpatterns = [

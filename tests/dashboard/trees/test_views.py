@@ -154,7 +154,7 @@ def test_hostile_text_in_a_tree_is_escaped(vic, alice, bob, root, text):
 
 
 def test_a_tree_larger_than_a_page_says_so_and_is_downloaded_whole(vic, alice, bob, root, monkeypatch):
-    monkeypatch.setattr("dashboard.views.trees.MOST_ROWS", 3)
+    monkeypatch.setattr("dashboard.trees.views.MOST_ROWS", 3)
     for _ in range(5):
         factories.sent_task(alice, bob, parent=root.uuid)
 

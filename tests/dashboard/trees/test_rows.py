@@ -3,8 +3,8 @@ from __future__ import annotations
 import uuid
 from datetime import timedelta
 
-from dashboard.figures.tree_rows import Asked, Forest
-from tests.dashboard.figures.test_waterfall import at, bar
+from dashboard.trees.rows import Asked, Forest
+from tests.dashboard.trees.test_waterfall import at, bar
 
 ROOT = uuid.UUID(int=1)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from dashboard.figures.waterfall import TaskBar
+from dashboard.trees.waterfall import TaskBar
 
 ALIKE = 5  # siblings of a kind; more form a group
 SHOWN = 20  # members of a newly opened group

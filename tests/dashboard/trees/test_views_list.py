@@ -56,7 +56,7 @@ def test_trees_are_filtered_by_state_agent_and_time(vic, alice, bob):
 
 
 def test_the_pages_of_the_list_follow_each_other(vic, alice, bob, monkeypatch):
-    monkeypatch.setattr("dashboard.views.tree_list.ROWS", 2)
+    monkeypatch.setattr("dashboard.trees.views.ROWS", 2)
     roots = [tree(alice, bob).uuid for _ in range(3)]
 
     first = vic.get("/ops/trees/?agent=alice")

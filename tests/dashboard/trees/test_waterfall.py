@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.figures import waterfall
-from dashboard.figures.waterfall import LeaseSpan, TaskBar, Window
+from dashboard.trees import waterfall
+from dashboard.trees.waterfall import LeaseSpan, TaskBar, Window
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.figures import waterfall
-from dashboard.figures.waterfall import Window
-from tests.dashboard.figures.test_waterfall import START, at, bar
+from dashboard.trees import waterfall
+from dashboard.trees.waterfall import Window
+from tests.dashboard.trees.test_waterfall import START, at, bar
 
 
 def moves(start, end, length=100):
