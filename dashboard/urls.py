@@ -2,12 +2,13 @@ from __future__ import annotations
 
 from django.urls import path
 
+from dashboard.agents.views import AgentDetailPage, AgentList, CloseToAnyone, OpenToAnyone
+from dashboard.overview.views import Overview
 from dashboard.people.settings import Password, SecondFactorPage, Settings
 from dashboard.people.sign_in import Favicon, SecondStep, SignIn, SignOut
+from dashboard.time_charts import Charts
 from dashboard.trees.views import TreeJson, TreeList, TreePage
 from dashboard.views.access import AccessPage
-from dashboard.views.agent import AgentDetailPage
-from dashboard.views.agents import AgentList
 from dashboard.views.audit import AuditList, AuditPage
 from dashboard.views.deliveries import DeliveryList, Resend, ResendMany
 from dashboard.views.diff import TaskDiff
@@ -18,8 +19,6 @@ from dashboard.views.guide import Help
 from dashboard.views.health import HealthPage, HealthText
 from dashboard.views.idempotency import Drop, ReplayList
 from dashboard.views.leases import LeaseDetailPage, LeaseList
-from dashboard.views.openness import CloseToAnyone, OpenToAnyone
-from dashboard.views.overview import Overview
 from dashboard.views.plan import Continue, Discard, PlanPage, PlanTwin
 from dashboard.views.repair import ForceError, Requeue
 from dashboard.views.repairs import PlanList, RepairList, Repairs
@@ -31,7 +30,6 @@ from dashboard.views.suggest import Suggest
 from dashboard.views.task import TaskDetailPage
 from dashboard.views.task_files import TaskForClients, TaskJson, TaskMedia, TaskPart
 from dashboard.views.tasks import TaskList
-from dashboard.views.time_charts import Charts
 
 app_name = "ops"
 urlpatterns = [

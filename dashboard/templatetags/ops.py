@@ -21,8 +21,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard.figures import charts, thresholds
-from dashboard.figures.charts import Range
+from dashboard.figures import plots, thresholds
+from dashboard.figures.plots import Range
 from dashboard.wording.payload import Part
 from mailbox.database import descent
 from mailbox.inspection.search import queries
@@ -180,13 +180,13 @@ def results_of(context: Context, status: str, count: int, posted: str) -> str:
 @register.filter
 def finished_in(slot: Slot) -> str:
     """Write the filter of the tasks that ended in this slot."""
-    return charts.finished(slot.start, slot.end)
+    return plots.finished(slot.start, slot.end)
 
 
 @register.filter
 def posted_in(slot: Slot) -> str:
     """Write the filter of the results of this slot."""
-    return charts.posted(slot.start, slot.end)
+    return plots.posted(slot.start, slot.end)
 
 
 @register.filter

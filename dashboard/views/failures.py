@@ -14,7 +14,7 @@ from django.utils.functional import cached_property
 
 from dashboard.base.page import DashboardView, choice_of
 from dashboard.base.saved_views import SavablePage
-from dashboard.figures.charts import Bar, Range
+from dashboard.figures.plots import Bar, Range
 from dashboard.forms.repair import PlanOfCopiesForm
 from dashboard.views.plan import to_plan
 from dashboard.views.repairs import new_token

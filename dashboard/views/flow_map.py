@@ -11,7 +11,7 @@ from datetime import timedelta
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView, choice_of
-from dashboard.figures.charts import Range
+from dashboard.figures.plots import Range
 from mailbox.inspection.statistics import pairs
 from mailbox.inspection.statistics.pairs import Pair
 from mailbox.models import Agent

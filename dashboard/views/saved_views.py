@@ -9,10 +9,11 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
+from dashboard.agents.views import AgentList
 from dashboard.base.page import DashboardView
 from dashboard.base.saved_views import Link, SavablePage, url_of
+from dashboard.time_charts import Charts
 from dashboard.trees.views import TreeList
-from dashboard.views.agents import AgentList
 from dashboard.views.audit import AuditList
 from dashboard.views.deliveries import DeliveryList
 from dashboard.views.failures import FailureList
@@ -22,7 +23,6 @@ from dashboard.views.repairs import PlanList, RepairList
 from dashboard.views.results import ResultList
 from dashboard.views.scheduler import Scheduler
 from dashboard.views.tasks import TaskList
-from dashboard.views.time_charts import Charts
 from mailbox.access import actions
 from mailbox.access.people import saved_views
 from mailbox.models import SavedView

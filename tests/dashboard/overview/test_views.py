@@ -9,8 +9,9 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from dashboard.figures import charts
-from dashboard.figures.charts import HOUR
+from dashboard.figures import plots
+from dashboard.figures.plots import HOUR
+from dashboard.overview import standing
 from mailbox.inspection.statistics.series import Point
 from mailbox.models import RollUp, Task
 from mailbox.words.envelopes import ResultStatus
@@ -103,7 +104,7 @@ def test_a_bucket_of_a_chart_holds_only_the_results_of_its_time():
         Point(NOON - 2 * HOUR.span, ok=1),
     ]
 
-    buckets = charts.buckets(points, HOUR, NOON)
+    buckets = plots.buckets(points, HOUR, NOON)
 
     assert [(bucket.start.minute, bucket.sum.ok, bucket.sum.error) for bucket in buckets if bucket.sum.results] == [
         (58, 0, 1),
@@ -112,9 +113,9 @@ def test_a_bucket_of_a_chart_holds_only_the_results_of_its_time():
 
 
 def test_a_bar_of_one_lease_among_many_is_visible():
-    young, *_, old = charts.bands(FIVE)
+    young, *_, old = standing.bands_of(FIVE)
 
-    bars = charts.histogram([(young, 10**9), (old, 1)], FIVE)
+    bars = standing.histogram([(young, 10**9), (old, 1)], FIVE)
 
     assert bars[1].height >= 2
     assert [bar.kind for bar in bars] == ["leased", "stale"]
@@ -122,7 +123,7 @@ def test_a_bar_of_one_lease_among_many_is_visible():
 
 @pytest.mark.parametrize("threshold", [timedelta(0), timedelta(seconds=1), FIVE, timedelta(days=3)], ids=str)
 def test_age_bands_are_contiguous_and_split_at_the_threshold(threshold):
-    bands = charts.bands(threshold)
+    bands = standing.bands_of(threshold)
 
     assert bands[0].least == timedelta(0)
     assert bands[-1].most is None
@@ -164,7 +165,7 @@ def test_an_unknown_agent_has_no_page(ana):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("scale", charts.RANGES, ids=lambda scale: scale.name)
+@pytest.mark.parametrize("scale", plots.RANGES, ids=lambda scale: scale.name)
 def test_bars_of_a_chart_of_a_day_or_more_show_the_date(ana, alice, bob, scale):
     factories.resolved_task(alice, bob)
 

@@ -13,7 +13,7 @@ from mailbox.inspection.health.checks import HealthStatus
 from mailbox.models import PushDelivery, Task
 from mailbox.upkeep import rollups
 from mailbox.words.envelopes import ResultStatus
-from tests.dashboard.figures.test_decisions import called, decisions
+from tests.dashboard.overview.test_decisions import called, decisions
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db

@@ -1,57 +1,20 @@
-"""The recent results of the hub and its agents, as pages show them."""
+"""Agents as rows, with their recent results."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from typing import Any
 
 from agentcards import remote_states
 from agentcards.remote_states import RemoteState
-from dashboard.base.page import choice_of
-from dashboard.figures import charts, plots
-from dashboard.figures.charts import HOUR, RANGES, SPARK, Bucket, Range
-from dashboard.figures.plots import Axis
+from dashboard.figures import plots
+from dashboard.figures.plots import HOUR, SPARK, Axis, Bucket
 from mailbox.inspection.statistics import troubles
 from mailbox.inspection.statistics.series import Figures, Sum
 from mailbox.models import Agent
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
-    """The results of the last hour beside those of the hour before."""
-
-    last: Sum
-    before: Sum
-    minutes: float  # length of the last hour, whose newest minute still runs
-    since: datetime
-
-    @classmethod
-    def of(cls, figures: Figures, now: datetime) -> Trend:
-        since = HOUR.start(now)
-        hour_before = since - timedelta(hours=1)
-        return cls(
-            last=Sum.of(point for point in figures.hub if point.minute >= since),
-            before=Sum.of(point for point in figures.hub if hour_before <= point.minute < since),
-            minutes=(now - since) / timedelta(minutes=1),
-            since=since,
-        )
-
-    @property
-    def per_minute(self) -> float:
-        return self.last.results / self.minutes
-
-    @property
-    def change(self) -> int | None:
-        """The growth of results over the hour before, in per cent; None if that hour had none."""
-        return round(100 * (self.per_minute * 60 / self.before.results - 1)) if self.before.results else None
-
-    @property
-    def error_share(self) -> float | None:
-        """The errors in per cent of the results; None without results."""
-        return 100 * self.last.error / self.last.results if self.last.results else None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,17 +98,11 @@ def rows_of(
         AgentRow(
             agent=agent,
             hour=Sum.of(point for point in points if point.minute >= since),
-            buckets=charts.buckets(points, SPARK, now),
-            posted=charts.posted(since),
+            buckets=plots.buckets(points, SPARK, now),
+            posted=plots.posted(since),
             used=(used or {}).get(agent.pk, 0),
             remote=remote.get(agent.pk),
         )
         for agent in agents
         for points in [figures.agents[agent.pk]]
     ]
-
-
-def range_named(asked: str | None) -> Range:
-    """Return the range of this name, an hour for None; raise `InvalidRequestError`."""
-    named = {one.name: one for one in RANGES}
-    return named[choice_of("range", asked, named, HOUR.name)]

@@ -7,7 +7,7 @@ import time_machine
 from django.utils import timezone
 
 from dashboard.figures import thresholds
-from dashboard.views import overview
+from dashboard.overview import views
 from mailbox.access import audit
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller, Role
@@ -95,7 +95,7 @@ def test_quiet_agents_after_the_third_are_summed_up(ana, alice):
 def test_a_quiet_agent_is_listed_among_many_busier_agents(
     ana, alice, bob, monkeypatch, django_assert_max_num_queries, busiest, queries
 ):
-    monkeypatch.setattr(overview, "BUSIEST", busiest)
+    monkeypatch.setattr(views, "BUSIEST", busiest)
     paused = factories.agent("paused")
     for busy in (factories.agent(f"busy{number}") for number in range(12)):
         factories.sent_task(alice, busy)

@@ -14,8 +14,8 @@ from django.urls import reverse
 from django.utils import timezone
 
 from dashboard.figures import thresholds
-from dashboard.figures.standing import OverviewFigures
 from dashboard.figures.thresholds import grouped
+from dashboard.overview.standing import OverviewFigures
 from mailbox.inspection.statistics import backlogs, troubles
 from mailbox.inspection.statistics.series import Figures
 from mailbox.models import Agent

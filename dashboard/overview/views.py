@@ -1,24 +1,63 @@
 from __future__ import annotations
 
-from datetime import timedelta
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from dashboard import time_charts
+from dashboard.agents.rows import rows_of
 from dashboard.base.frame import NavCounts
 from dashboard.base.page import DashboardView
-from dashboard.figures import charts, decisions, thresholds, time_charts
-from dashboard.figures.charts import HOUR, SPARK
-from dashboard.figures.standing import OverviewFigures
+from dashboard.figures import thresholds
+from dashboard.figures.plots import HOUR, SPARK
 from dashboard.figures.thresholds import COUNTED_TO, Count
-from dashboard.figures.trends import Trend, rows_of
+from dashboard.overview import decisions
+from dashboard.overview.standing import OverviewFigures, histogram
 from dashboard.wording.journal import in_words
 from mailbox.inspection import journal
 from mailbox.inspection.statistics import backlogs, series
+from mailbox.inspection.statistics.series import Figures, Sum
 
 AGENTS_SHOWN = 8
 BUSIEST = 50  # agents that are read; those in trouble are mostly among them
 ACTS_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trend:
+    """The results of the last hour beside those of the hour before."""
+
+    last: Sum
+    before: Sum
+    minutes: float  # length of the last hour, whose newest minute still runs
+    since: datetime
+
+    @classmethod
+    def of(cls, figures: Figures, now: datetime) -> Trend:
+        since = HOUR.start(now)
+        hour_before = since - timedelta(hours=1)
+        return cls(
+            last=Sum.of(point for point in figures.hub if point.minute >= since),
+            before=Sum.of(point for point in figures.hub if hour_before <= point.minute < since),
+            minutes=(now - since) / timedelta(minutes=1),
+            since=since,
+        )
+
+    @property
+    def per_minute(self) -> float:
+        return self.last.results / self.minutes
+
+    @property
+    def change(self) -> int | None:
+        """The growth of results over the hour before, in per cent; None if that hour had none."""
+        return round(100 * (self.per_minute * 60 / self.before.results - 1)) if self.before.results else None
+
+    @property
+    def error_share(self) -> float | None:
+        """The errors in per cent of the results; None without results."""
+        return 100 * self.last.error / self.last.results if self.last.results else None
 
 
 class Overview(DashboardView):
@@ -38,7 +77,7 @@ class Overview(DashboardView):
         )
         acts = [in_words(event) for event in journal.newest_by_people(most=ACTS_SHOWN)]
         stale_after = thresholds.stale_after()
-        histogram = charts.histogram(standing.ages, stale_after)
+        bars = histogram(standing.ages, stale_after)
         context = {
             "stale_after": stale_after,
             "standing": standing,
@@ -47,9 +86,9 @@ class Overview(DashboardView):
             "trend": Trend.of(figures, self.now),
             "figures": figures,
             "is_late": figures.is_late(self.now),
-            **time_charts.context(request.GET.get("range"), self.now, names=time_charts.BESIDE),
-            "histogram": histogram,
-            "histogram_width": 6 + 60 * len(histogram),
+            **time_charts.context_of(request.GET.get("range"), self.now, names=time_charts.BESIDE),
+            "histogram": bars,
+            "histogram_width": 6 + 60 * len(bars),
             "rows": rows_of(agents, figures, self.now),
             "acts": acts,
         }

@@ -1,4 +1,4 @@
-"""The charts of work over time: arrivals and results, queue and leases, waits and runs."""
+"""The page of charts over time, and the charts that other pages show too: results, queue, waits and runs."""
 
 from __future__ import annotations
 
@@ -8,15 +8,20 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any
 
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from dashboard.figures import charts, plots
-from dashboard.figures.charts import RANGES, Range
-from dashboard.figures.plots import HEIGHT, WIDTH, Axis
+from dashboard.base.page import choice_of
+from dashboard.base.saved_views import SavablePage
+from dashboard.figures import plots
+from dashboard.figures.plots import HEIGHT, HOUR, RANGES, WIDTH, Axis, Range
 from dashboard.figures.thresholds import grouped
-from dashboard.figures.trends import range_named
+from dashboard.templatetags.routes import path_of
+from dashboard.wording.journal import in_words
+from mailbox.access.agents import directory
 from mailbox.inspection.statistics import history, series
 from mailbox.inspection.statistics.history import Slot, Span
+from mailbox.models import Agent
 from mailbox.words import times
 
 SECOND = timedelta(seconds=1)
@@ -112,7 +117,13 @@ class Totals:
         return cls(**sums, peak=max(slot.results for slot in slots))
 
 
-def context(
+def range_named(asked: str | None) -> Range:
+    """Return the range of this name, an hour for None; raise `InvalidRequestError`."""
+    named = {one.name: one for one in RANGES}
+    return named[choice_of("range", asked, named, HOUR.name)]
+
+
+def context_of(
     asked: str | None, now: datetime, party: int | None = None, *, names: Sequence[str] = ALL
 ) -> dict[str, Any]:
     """Return the context of the charts of an agent, by primary key, None for the hub, over the range of this name.
@@ -126,7 +137,7 @@ def context(
         "ranges": RANGES,
         "slots": slots,
         "ends": slots[-1].end,
-        "posted": charts.posted(slots[0].start),
+        "posted": plots.posted(slots[0].start),
         "totals": Totals.of(slots),
         "charts": [_CHARTS[name](slots, scale) for name in names],
         "links": _hits(_merged(slots), _work_words),
@@ -198,7 +209,7 @@ def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:
         Hit(
             x=round(place * wide),
             width=round(wide),
-            query=charts.finished(slot.start, slot.end),
+            query=plots.finished(slot.start, slot.end),
             start=slot.start,
             words=said,
         )
@@ -255,3 +266,43 @@ _CHARTS: Mapping[str, Callable[[Sequence[Slot], Range], Chart]] = {
     "wait": _latency("wait", "Wait in queue"),
     "run": _latency("run", "Run time"),
 }
+
+
+class Charts(SavablePage):
+    """The work of the hub, or of one agent, over time. Repairs, pauses and retries are marked."""
+
+    name = "charts"
+
+    def chosen_values(self) -> dict[str, str]:
+        agent, values = self._agent, {"range": range_named(self.request.GET.get("range")).name}
+        return {**values, "agent": agent.display} if agent else values
+
+    @cached_property
+    def _agent(self) -> Agent | None:
+        name = self.request.GET.get("agent")
+        return directory.typed(self.caller, name) if name else None
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        agent = self._agent
+        context = context_of(request.GET.get("range"), self.now, agent.pk if agent else None)
+        context |= {
+            "agent": agent,
+            "among": f"q=to:{agent.display}&" if agent else "",
+            "marks": self._marks(context, agent),
+            **self.saved_views(),
+        }
+        hits = [[(hit.query, hit.words) for hit in chart.hits] for chart in context["charts"]]
+        shown = context["ends"], hits, [(mark.url, mark.x) for mark in context["marks"]]
+        return self.live("ops/charts.html", context, shown)
+
+    def _marks(self, context: dict[str, Any], agent: Agent | None) -> list[Mark]:
+        start, end = context["slots"][0].start, context["ends"]
+        found = history.marks(start, self.now, agent.display if agent else None)
+        return [
+            Mark(
+                x=round(WIDTH * ((event.at - start) / (end - start)), 1),
+                words=in_words(event).what,
+                url=path_of("ops:audit-event", event.pk),
+            )
+            for event in found
+        ]
