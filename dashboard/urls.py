@@ -3,25 +3,23 @@ from __future__ import annotations
 from django.urls import path
 
 from dashboard.agents.views import AgentDetailPage, AgentList, CloseToAnyone, OpenToAnyone
+from dashboard.failures import FailureList, FailurePage
+from dashboard.leases import ForceError, LeaseDetailPage, LeaseList, Requeue
 from dashboard.overview.views import Overview
 from dashboard.people.settings import Password, SecondFactorPage, Settings
 from dashboard.people.sign_in import Favicon, SecondStep, SignIn, SignOut
+from dashboard.repairs import Continue, Discard, PlanList, PlanPage, PlanTwin, RepairList, Repairs
 from dashboard.time_charts import Charts
 from dashboard.trees.views import TreeJson, TreeList, TreePage
 from dashboard.views.access import AccessPage
 from dashboard.views.audit import AuditList, AuditPage
 from dashboard.views.deliveries import DeliveryList, Resend, ResendMany
 from dashboard.views.diff import TaskDiff
-from dashboard.views.failures import FailureList, FailurePage
 from dashboard.views.flow_map import Map
 from dashboard.views.go import Go
 from dashboard.views.guide import Help
 from dashboard.views.health import HealthPage, HealthText
 from dashboard.views.idempotency import Drop, ReplayList
-from dashboard.views.leases import LeaseDetailPage, LeaseList
-from dashboard.views.plan import Continue, Discard, PlanPage, PlanTwin
-from dashboard.views.repair import ForceError, Requeue
-from dashboard.views.repairs import PlanList, RepairList, Repairs
 from dashboard.views.results import ResultList
 from dashboard.views.saved_views import ChangeView, SavedViews
 from dashboard.views.scheduler import DryRun, RunOnce, Scan, Scheduler

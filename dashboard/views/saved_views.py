@@ -12,14 +12,14 @@ from django.urls import reverse
 from dashboard.agents.views import AgentList
 from dashboard.base.page import DashboardView
 from dashboard.base.saved_views import Link, SavablePage, url_of
+from dashboard.failures import FailureList
+from dashboard.leases import LeaseList
+from dashboard.repairs import PlanList, RepairList
 from dashboard.time_charts import Charts
 from dashboard.trees.views import TreeList
 from dashboard.views.audit import AuditList
 from dashboard.views.deliveries import DeliveryList
-from dashboard.views.failures import FailureList
 from dashboard.views.idempotency import ReplayList
-from dashboard.views.leases import LeaseList
-from dashboard.views.repairs import PlanList, RepairList
 from dashboard.views.results import ResultList
 from dashboard.views.scheduler import Scheduler
 from dashboard.views.tasks import TaskList

@@ -13,7 +13,7 @@ from mailbox.background import jobs
 from mailbox.models import ApiKey
 from mailbox.repairs import retry
 from mailbox.words.envelopes import ResultStatus
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.dashboard.views.test_scheduler import stale
 from tests.support import factories
 from tests.support.markup import squeezed

@@ -15,7 +15,7 @@ from mailbox.inspection.statistics import backlogs
 from mailbox.models import ApiKey, AuditEvent, RollUp, rollup
 from mailbox.upkeep import rollups
 from mailbox.words.kinds import Entry, Kind
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db

@@ -17,7 +17,7 @@ from mailbox.models import RollUp, Task
 from mailbox.words.envelopes import ResultStatus
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.support import factories
 from tests.support.chance import MOMENT
 from tests.support.markup import squeezed

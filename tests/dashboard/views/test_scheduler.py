@@ -14,7 +14,7 @@ from mailbox.models import LastPass, Lease, Task
 from mailbox.repairs import retry
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.support import factories
 from tests.support.markup import squeezed
 

@@ -16,7 +16,7 @@ from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.support import factories, talking
 from tests.support.markup import squeezed
 

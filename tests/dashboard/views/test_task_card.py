@@ -9,7 +9,7 @@ from mailbox.models import PushDelivery, ReplayEntry
 from mailbox.words.conversation import Update
 from mailbox.words.envelopes import ResultStatus
 from tests.dashboard.conftest import path_of
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.support import factories, talking
 from tests.support.markup import squeezed
 

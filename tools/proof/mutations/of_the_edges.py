@@ -80,12 +80,12 @@ BUGS = (
         does="The form of a repair takes a task as idempotent that does not declare it.",
         changes=(
             Change(
-                "dashboard/forms/repair.py",
+                "dashboard/leases.py",
                 "        if posture is DuplicateRisk.IDEMPOTENT and not self.task.is_idempotent:\n",
                 "        if posture is None:\n",
             ),
         ),
-        fails=f"{DASHBOARD}/views/test_repair.py::test_the_idempotent_choice_needs_a_task_that_declares_it",
+        fails=f"{DASHBOARD}/test_leases_repair.py::test_the_idempotent_choice_needs_a_task_that_declares_it",
     ),
     Bug(
         name="formula-in-a-cell",

@@ -1,32 +1,122 @@
-"""The changes since a person looked at a lease."""
+"""The list of leases, the page of a lease, and the two repairs of one lease: a requeue and a forced error."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
+from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 
 from dashboard.base.act import Act, Wording
+from dashboard.base.list_page import ListPage
+from dashboard.base.page import DashboardView, choice_of
 from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
-from dashboard.forms import repair as forms
-from dashboard.forms.repair import ForceErrorForm, RequeueForm
-from dashboard.wording import commands
+from dashboard.wording import commands, task_story
 from dashboard.wording.journal import JournalLine, in_words
 from mailbox.access import actions
 from mailbox.access.requests import Request
+from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, lookup, tasks
+from mailbox.inspection.search import queries
 from mailbox.models import AuditEvent, Lease, Result, Task
-from mailbox.repairs import repair
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.repairs import plans, repair
+from mailbox.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
 from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
+
+ATTEMPTS_SHOWN = 20
+
+
+class LeaseList(ListPage):
+    """Live leases, oldest first, because operators look for stuck work."""
+
+    name = "leases"
+    field = "leased_at"
+    kind = datetime
+    tab = "state"
+    parameters: ClassVar = {
+        "agent": ("agent", ""),
+        "safety": ("safety", ""),
+        "min_age": ("age", ">="),
+        "max_age": ("age", "<"),
+    }
+    columns: ClassVar = {
+        "lease_id": lambda lease: lease.lease_id,
+        "task_id": lambda lease: lease.task.uuid,
+        "sender": lambda lease: lease.task.sender.display,
+        "recipient": lambda lease: lease.task.recipient.display,
+        "holder": lambda lease: lease.holder.display,
+        "attempt": lambda lease: lease.attempt,
+        "leased_at": lambda lease: lease.leased_at,
+        "last_seen_at": lambda lease: lease.last_seen_at,
+        "times_out_at": lambda lease: lease.times_out_at,
+        "safety": lambda lease: "idempotent" if lease.task.is_idempotent else "unsafe",
+        "idempotency_key": lambda lease: lease.task.idempotency_key,
+        "intent_text": lambda lease: lease.task.intent_text,
+    }
+
+    @property
+    def newest_first(self) -> bool:  # type: ignore[override]
+        return choice_of("sort", self.request.GET.get("sort"), ["newest"]) == "newest"
+
+    def chosen_values(self) -> dict[str, str]:
+        return {**super().chosen_values(), **({"sort": "newest"} if self.newest_first else {})}
+
+    def found(self, text: str) -> LeaseQuerySet:
+        return queries.leases(text, self.at).with_task()
+
+    def listed(self, found: LeaseQuerySet) -> LeaseQuerySet:
+        return found.with_task_opening()
+
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
+        return {
+            "keys": queries.LEASE_KEYS,
+            "stale_after": thresholds.stale_after(),
+            "stale_before": self.now - thresholds.stale_after(),
+            "newest_first": self.newest_first,
+            "cap": plans.CAP,
+            "form_token": uuid.uuid4(),
+            "may_select": self.holds(actions.REQUEUE),
+            "may_requeue": self.holds(actions.REQUEUE),
+            "may_force_error": self.holds(actions.FORCE_ERROR),
+        }
+
+    def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:
+        stale_after = thresholds.stale_after()
+        rows = [(lease.pk, lease.last_seen_at, lease.is_stale(self.now, stale_after)) for lease in page.items]
+        return rows, context["total"]
+
+
+class LeaseDetailPage(DashboardView):
+    """A lease at a permanent address, which stays valid after the lease has ended."""
+
+    def get(self, request: object, lease_id: UUID) -> HttpResponse:
+        lease = lookup.lease(lease_id)
+        if lease is None:
+            return self.gone(lease_id)
+        context = {
+            "lease": lease,
+            "task": lease.task,
+            "ending": task_story.ending_of(lease, lease.task),
+            "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
+            "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
+            "attempts": task_story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
+            "may_requeue": self.holds(actions.REQUEUE),
+            "may_force_error": self.holds(actions.FORCE_ERROR),
+        }
+        return self.page("ops/lease.html", context)
+
 
 SHOWN = 10
 
@@ -67,6 +157,49 @@ CHILDREN_SHOWN = 5
 CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
+class RepairForm(ReasonForm):
+    """A repair of the lease that was on screen."""
+
+    lease_id = forms.UUIDField(widget=forms.HiddenInput)
+    task_id = forms.UUIDField(widget=forms.HiddenInput)
+    attempt = forms.IntegerField(widget=forms.HiddenInput)
+
+
+def id_in(data: QueryDict, name: str) -> UUID | None:
+    """Return the id in a form's data, even if the form is invalid; None without an id."""
+    try:
+        return UUID(data.get(name) or "")
+    except ValueError:
+        return None
+
+
+class RequeueForm(RepairForm):
+    """The form of a requeue. ``posture`` `idempotent` is offered only if the task declares it."""
+
+    posture = forms.ChoiceField(
+        choices=[(risk.value, risk.value) for risk in DuplicateRisk],
+        error_messages={"required": "Choose one: could this work run twice safely?"},
+    )
+
+    def __init__(self, *args: Any, task: Task, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.task = task
+
+    def clean_posture(self) -> DuplicateRisk:
+        posture = DuplicateRisk(self.cleaned_data["posture"])
+        if posture is DuplicateRisk.IDEMPOTENT and not self.task.is_idempotent:
+            raise forms.ValidationError("The sender didn't declare this task idempotent.")
+        return posture
+
+
+class ForceErrorForm(RepairForm):
+    """The form of a forced error. ``message`` is for the sender; it defaults to the reason."""
+
+    message = forms.CharField(
+        max_length=MESSAGE_MAX_LENGTH, required=False, widget=forms.Textarea(attrs={"rows": 3, "autocomplete": "off"})
+    )
+
+
 class Repair(Act[Lease]):
     """A repair of exactly the lease that the form shows. ``route`` is the verb's part of the address."""
 
@@ -81,7 +214,7 @@ class Repair(Act[Lease]):
     def absent(self, **where: Any) -> HttpResponse | None:
         if self.lease is not None:
             return None
-        return self.gone(where["lease_id"], forms.id_in(self.request.POST, "task_id"))
+        return self.gone(where["lease_id"], id_in(self.request.POST, "task_id"))
 
     def subject(self, **where: Any) -> Lease:
         if self.lease is None:  # unreachable: `absent` returns a page first

@@ -4,7 +4,7 @@ import uuid
 
 import pytest
 
-from dashboard.views import plan as plan_views
+from dashboard import repairs
 from mailbox.life import leasing, results
 from mailbox.models import Lease, RepairPlan, Task
 from mailbox.repairs import plan_execution
@@ -106,7 +106,7 @@ def test_changed_leases_that_are_live_again_can_be_planned_anew(ana, alice, bob)
 
 def test_a_plan_too_long_for_one_request_continues_later(ana, alice, bob, monkeypatch):
     plan(ana, leased(alice, bob, safe=3))
-    monkeypatch.setattr(plan_views, "BITE", 0)
+    monkeypatch.setattr(repairs, "BITE", 0)
 
     page = apply(ana)
     address = f"/ops/repairs/{the_plan().pk}/"

@@ -1,9 +1,14 @@
+"""The lists of repairs and of plans, and the page of a plan, which repairs many leases at once."""
+
 from __future__ import annotations
 
+import uuid
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
+from uuid import UUID, uuid5
 
+from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.http.response import HttpResponseBase
@@ -11,19 +16,175 @@ from django.urls import reverse
 
 from dashboard.base import export, lost_form, reasons
 from dashboard.base.frame import HtmxRequest
-from dashboard.base.list_page import ROWS
+from dashboard.base.list_page import ROWS, ListPage
 from dashboard.base.page import DashboardView, choice_of
-from dashboard.forms.repair import ApplyForm
-from dashboard.views.repairs import new_token
-from dashboard.wording import commands
+from dashboard.base.reasons import ReasonForm
+from dashboard.wording import commands, journal
 from mailbox.access import actions
 from mailbox.database import paging
-from mailbox.inspection import lookup
+from mailbox.database.paging import Page
+from mailbox.inspection import leases, lookup
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import LONGEST
 from mailbox.models import RepairPlan, RepairPlanRow
-from mailbox.models.repair_plan import RepairPlanRowQuerySet
+from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models.lease import LeaseQuerySet
+from mailbox.models.repair_plan import RepairPlanQuerySet, RepairPlanRowQuerySet
 from mailbox.repairs import plan_execution, plans
+from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.repairs.plans import PlanTally
+from mailbox.repairs.repair import MESSAGE_MAX_LENGTH
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
+
+ALL_LIVE = "state:in_flight"
+
+
+class LeaseIdsField(forms.Field):
+    """The ids of the ticked leases, at most as many as a plan takes."""
+
+    widget = forms.MultipleHiddenInput
+
+    def to_python(self, value: list[str] | None) -> list[UUID]:
+        try:
+            return [UUID(one) for one in (value or [])[: plans.CAP]]
+        except ValueError as error:
+            raise forms.ValidationError("Invalid lease ID.") from error
+
+
+class PlanForm(forms.Form):
+    """The leases to plan: ticked leases, all leases that match ``q``, or those of an earlier plan."""
+
+    verb = forms.ChoiceField(choices=RepairPlan.Verb.choices)
+    form_token = forms.UUIDField()
+    lease = LeaseIdsField(required=False)
+    everything = forms.BooleanField(required=False)
+    q = forms.CharField(max_length=LONGEST, required=False, empty_value="")
+    after = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
+    which = forms.ChoiceField(choices=[("changed", "changed"), ("all", "all")], required=False)
+
+    @property
+    def asked(self) -> UUID:
+        """The identity of the request.
+
+        The form sent twice makes the same request. Another verb or choice makes another request.
+        """
+        chosen = self.cleaned_data
+        if chosen["after"] is not None:
+            leases = f"{chosen['which'] or 'changed'} of {chosen['after']}"
+        elif chosen["everything"]:
+            leases = f"all of {chosen['q']}"
+        else:
+            leases = " ".join(sorted(map(str, chosen["lease"])))
+        return uuid5(chosen["form_token"], f"{chosen['verb']} {leases}")
+
+
+class RepairList(ListPage):
+    """All repairs of single leases, newest first."""
+
+    name = "repairs"
+    columns: ClassVar = {
+        "id": lambda event: event.pk,
+        "at": lambda event: event.at,
+        "action": lambda event: event.fields.get("action"),
+        "actor": lambda event: event.actor,
+        "source": lambda event: event.source,
+        "task_id": lambda event: event.task_id,
+        "lease_id": lambda event: event.fields.get("lease_id"),
+        "attempt": lambda event: event.fields.get("attempt"),
+        "duplicate_risk": lambda event: event.fields.get("duplicate_risk"),
+        "reason": lambda event: event.fields.get("reason"),
+        "request_id": lambda event: event.request_id,
+        "address": lambda event: event.address,
+    }
+
+    def found(self, text: str) -> AuditEventQuerySet:
+        return queries.events(text, self.at).repairs().one_by_one()
+
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
+        return {"acts": [journal.in_words(event) for event in page.items], "keys": queries.EVENT_KEYS}
+
+
+class Repairs(RepairList):
+    """The list. A POST makes a plan for many leases."""
+
+    needs = actions.REQUEUE
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = PlanForm(request.POST)
+        if not form.is_valid():
+            return self._nothing_planned("The form was incomplete. Go back, reload the page and select again.")
+        chosen = form.cleaned_data
+        try:
+            plan = plans.make(
+                self.caller,
+                RepairPlan.Verb(chosen["verb"]),
+                self._leases(chosen),
+                token=form.asked,
+                max_attempts=AutoRetry.from_settings().policy.max_attempts,
+                query=(chosen["q"] or ALL_LIVE) if chosen["everything"] else "",
+                among=chosen["q"] if chosen["lease"] and not chosen["everything"] else "",
+                after=self._after(chosen),
+            )
+        except InvalidRequestError as error:
+            return self._nothing_planned(error.fields.get("q") or "Select at least one lease first.")
+        return HttpResponseRedirect(reverse("ops:plan", args=[plan.pk]), status=303)
+
+    def _leases(self, chosen: dict[str, Any]) -> LeaseQuerySet:
+        if earlier := self._after(chosen):
+            changed = earlier.rows.that_became("changed")
+            return earlier.rows.all().leases() if chosen["which"] == "all" else changed.leases_again()
+        if chosen["everything"]:
+            return queries.leases(chosen["q"], self.at)
+        return leases.named(chosen["lease"])
+
+    def _after(self, chosen: dict[str, Any]) -> RepairPlan | None:
+        if chosen["after"] is None:
+            return None
+        plan = lookup.plan(chosen["after"])
+        if plan is None:
+            raise UnknownPlanError(f"Plan #{chosen['after']} not found.")
+        return plan
+
+    def _nothing_planned(self, why: str) -> HttpResponse:
+        return self.problem(422, "Nothing planned", why)
+
+
+class PlanList(ListPage):
+    """Plans to repair many leases at once, newest first, each with its outcome."""
+
+    name = "plans"
+    columns: ClassVar = {
+        "plan": lambda plan: plan.pk,
+        "verb": lambda plan: plan.verb,
+        "state": lambda plan: plan.state,
+        "query": lambda plan: plan.query,
+        "among": lambda plan: plan.among,
+        "made_by": lambda plan: plan.made_by,
+        "made_at": lambda plan: plan.made_at,
+        "decided_by": lambda plan: plan.decided_by,
+        "decided_at": lambda plan: plan.decided_at,
+        "finished_at": lambda plan: plan.finished_at,
+        "leases": lambda plan: plan.leases,
+        "repaired": lambda plan: plan.repaired,
+        "reason": lambda plan: plan.reason,
+    }
+
+    def found(self, text: str) -> RepairPlanQuerySet:
+        return queries.plans(text, self.at).with_counts()
+
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
+        listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
+        return {"plans": listed, "keys": queries.PLAN_KEYS}
+
+    def shown(self, page: Page[Any], context: Any) -> object:
+        rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]
+        return rows, context["total"]
+
+
+def new_token() -> str:
+    """Return the token of a new form, under which it acts once."""
+    return str(uuid.uuid4())
+
 
 BITE = 3.0  # seconds of repairs within a request
 SORTS: dict[str, tuple[str, type]] = {
@@ -52,6 +213,19 @@ COLUMNS = {
     "settled_at": lambda row: row.settled_at,
     "intent_text": lambda row: row.intent,
 }
+
+
+class ApplyForm(ReasonForm):
+    """The consent to a plan. ``with_unsafe`` is None until it is chosen; ``typed`` is the typed number of leases."""
+
+    message = forms.CharField(max_length=MESSAGE_MAX_LENGTH, required=False)
+    with_unsafe = forms.TypedChoiceField(
+        choices=[("leave", "leave"), ("include", "include")],
+        coerce=lambda chosen: chosen == "include",
+        empty_value=None,
+        required=False,
+    )
+    typed = forms.IntegerField(required=False, min_value=0, max_value=plans.CAP)
 
 
 class PlanPage(DashboardView):

@@ -1,4 +1,4 @@
-"""The small charts of the failures page."""
+"""The failures of a time range in groups, and the page of a group, which plans to send its tasks again."""
 
 from __future__ import annotations
 
@@ -9,15 +9,14 @@ from http import HTTPStatus
 from typing import Any
 from uuid import uuid5
 
+from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 from dashboard.base.page import DashboardView, choice_of
 from dashboard.base.saved_views import SavablePage
 from dashboard.figures.plots import Bar, Range
-from dashboard.forms.repair import PlanOfCopiesForm
-from dashboard.views.plan import to_plan
-from dashboard.views.repairs import new_token
+from dashboard.repairs import new_token, to_plan
 from mailbox.access import actions
 from mailbox.access.agents import directory
 from mailbox.inspection.search import queries
@@ -85,6 +84,12 @@ def _bars(slots: Mapping[int, int], scale: Range, now: datetime, *, height: floa
 
 
 AGENTS_OFFERED, TASKS_SHOWN = 200, 20
+
+
+class PlanOfCopiesForm(forms.Form):
+    """The request to plan that the tasks of a group are sent again."""
+
+    form_token = forms.UUIDField()
 
 
 class FailureList(SavablePage):
