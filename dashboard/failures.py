@@ -14,9 +14,9 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 from dashboard.base.page import DashboardView, choice_of
-from dashboard.base.saved_views import SavablePage
 from dashboard.figures.plots import Bar, Range
 from dashboard.repairs import new_token, to_plan
+from dashboard.saved_views import SavablePage
 from mailbox.access import actions
 from mailbox.access.agents import directory
 from mailbox.inspection.search import queries

@@ -22,7 +22,8 @@ from dashboard.base.list_page import ListPage
 from dashboard.base.page import DashboardView, choice_of
 from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
-from dashboard.wording import commands, task_story
+from dashboard.tasks import story
+from dashboard.wording import commands
 from dashboard.wording.journal import JournalLine, in_words
 from mailbox.access import actions
 from mailbox.access.requests import Request
@@ -108,10 +109,10 @@ class LeaseDetailPage(DashboardView):
         context = {
             "lease": lease,
             "task": lease.task,
-            "ending": task_story.ending_of(lease, lease.task),
+            "ending": story.ending_of(lease, lease.task),
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
-            "attempts": task_story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
+            "attempts": story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
             "may_requeue": self.holds(actions.REQUEUE),
             "may_force_error": self.holds(actions.FORCE_ERROR),
         }

@@ -12,10 +12,10 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from dashboard.base.page import choice_of
-from dashboard.base.saved_views import SavablePage
 from dashboard.figures import plots
 from dashboard.figures.plots import HEIGHT, HOUR, RANGES, WIDTH, Axis, Range
 from dashboard.figures.thresholds import grouped
+from dashboard.saved_views import SavablePage
 from dashboard.templatetags.routes import path_of
 from dashboard.wording.journal import in_words
 from mailbox.access.agents import directory

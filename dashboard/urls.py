@@ -2,32 +2,29 @@ from __future__ import annotations
 
 from django.urls import path
 
+from dashboard.access import AccessPage
 from dashboard.agents.views import AgentDetailPage, AgentList, CloseToAnyone, OpenToAnyone
+from dashboard.audit import AuditList, AuditPage
+from dashboard.deliveries import DeliveryList, Resend, ResendMany
 from dashboard.failures import FailureList, FailurePage
+from dashboard.flow_map import Map
+from dashboard.go import Go, Suggest
+from dashboard.guide import Help
+from dashboard.health import HealthPage, HealthText
+from dashboard.idempotency import Drop, ReplayList
 from dashboard.leases import ForceError, LeaseDetailPage, LeaseList, Requeue
 from dashboard.overview.views import Overview
 from dashboard.people.settings import Password, SecondFactorPage, Settings
 from dashboard.people.sign_in import Favicon, SecondStep, SignIn, SignOut
 from dashboard.repairs import Continue, Discard, PlanList, PlanPage, PlanTwin, RepairList, Repairs
+from dashboard.saved_views import ChangeView, SavedViews
+from dashboard.scheduler import DryRun, RunOnce, Scan, Scheduler
+from dashboard.send import Acknowledge, Send
+from dashboard.tasks.diff import TaskDiff
+from dashboard.tasks.files import TaskForClients, TaskJson, TaskMedia, TaskPart
+from dashboard.tasks.views import ResultList, TaskDetailPage, TaskList
 from dashboard.time_charts import Charts
 from dashboard.trees.views import TreeJson, TreeList, TreePage
-from dashboard.views.access import AccessPage
-from dashboard.views.audit import AuditList, AuditPage
-from dashboard.views.deliveries import DeliveryList, Resend, ResendMany
-from dashboard.views.diff import TaskDiff
-from dashboard.views.flow_map import Map
-from dashboard.views.go import Go
-from dashboard.views.guide import Help
-from dashboard.views.health import HealthPage, HealthText
-from dashboard.views.idempotency import Drop, ReplayList
-from dashboard.views.results import ResultList
-from dashboard.views.saved_views import ChangeView, SavedViews
-from dashboard.views.scheduler import DryRun, RunOnce, Scan, Scheduler
-from dashboard.views.send import Acknowledge, Send
-from dashboard.views.suggest import Suggest
-from dashboard.views.task import TaskDetailPage
-from dashboard.views.task_files import TaskForClients, TaskJson, TaskMedia, TaskPart
-from dashboard.views.tasks import TaskList
 
 app_name = "ops"
 urlpatterns = [

@@ -14,8 +14,8 @@ from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 
 from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, id_of, moment, problem_of, reason
+from dashboard.audit import AuditList
 from dashboard.base import export
-from dashboard.views.audit import AuditList
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.keys import SPOKEN_KEYS
 from mailbox.inspection.search.values import Moment, Reading

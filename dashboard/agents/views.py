@@ -30,8 +30,8 @@ from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
 from dashboard.figures.plots import HOUR, SPARK
 from dashboard.figures.thresholds import Count
-from dashboard.forms.send import SendForm
 from dashboard.people import proof
+from dashboard.send import SendForm
 from mailbox.access import actions
 from mailbox.access.agents import directory, openness, registration
 from mailbox.access.limits import quota_usage

@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard.base import export
-from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
+from dashboard.saved_views import SavablePage
 from mailbox.database import paging
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment

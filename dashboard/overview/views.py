@@ -14,7 +14,7 @@ from dashboard.figures import thresholds
 from dashboard.figures.plots import HOUR, SPARK
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from dashboard.overview import decisions
-from dashboard.overview.standing import OverviewFigures, histogram
+from dashboard.overview.decisions import OverviewFigures, histogram
 from dashboard.wording.journal import in_words
 from mailbox.inspection import journal
 from mailbox.inspection.statistics import backlogs, series

@@ -13,8 +13,8 @@ from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
 from django.http.response import HttpResponseBase
 
 from dashboard.base.page import DashboardView, choice_of
-from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
+from dashboard.saved_views import SavablePage
 from dashboard.trees import waterfall
 from dashboard.trees.rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
 from dashboard.trees.waterfall import FAILED, LeaseSpan, TaskBar, Window

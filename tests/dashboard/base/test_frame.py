@@ -9,8 +9,8 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from dashboard import guide
 from dashboard.templatetags.ops import short
-from dashboard.views import guide
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller, Role
 from mailbox.inspection.search import queries

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from dashboard.figures import plots
 from dashboard.figures.plots import HOUR
-from dashboard.overview import standing
+from dashboard.overview import decisions
 from mailbox.inspection.statistics.series import Point
 from mailbox.models import RollUp, Task
 from mailbox.words.envelopes import ResultStatus
@@ -113,9 +113,9 @@ def test_a_bucket_of_a_chart_holds_only_the_results_of_its_time():
 
 
 def test_a_bar_of_one_lease_among_many_is_visible():
-    young, *_, old = standing.bands_of(FIVE)
+    young, *_, old = decisions.bands_of(FIVE)
 
-    bars = standing.histogram([(young, 10**9), (old, 1)], FIVE)
+    bars = decisions.histogram([(young, 10**9), (old, 1)], FIVE)
 
     assert bars[1].height >= 2
     assert [bar.kind for bar in bars] == ["leased", "stale"]
@@ -123,7 +123,7 @@ def test_a_bar_of_one_lease_among_many_is_visible():
 
 @pytest.mark.parametrize("threshold", [timedelta(0), timedelta(seconds=1), FIVE, timedelta(days=3)], ids=str)
 def test_age_bands_are_contiguous_and_split_at_the_threshold(threshold):
-    bands = standing.bands_of(threshold)
+    bands = decisions.bands_of(threshold)
 
     assert bands[0].least == timedelta(0)
     assert bands[-1].most is None

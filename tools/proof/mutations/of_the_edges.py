@@ -97,7 +97,7 @@ BUGS = (
                 "    return text\n",
             ),
         ),
-        fails=f"{DASHBOARD}/views/test_tasks.py::test_a_csv_download_escapes_formulas",
+        fails=f"{DASHBOARD}/tasks/test_views_list.py::test_a_csv_download_escapes_formulas",
     ),
     Bug(
         name="form-acts-twice",
@@ -105,7 +105,7 @@ BUGS = (
         changes=(
             Change("dashboard/base/act.py", "            if is_first:\n", "            if is_first is not None:\n"),
         ),
-        fails=f"{DASHBOARD}/views/test_idempotency.py::test_a_form_sent_twice_drops_the_result_once",
+        fails=f"{DASHBOARD}/test_idempotency.py::test_a_form_sent_twice_drops_the_result_once",
     ),
     Bug(
         name="client-repeats-unsafe-requests",

@@ -1,4 +1,4 @@
-"""The map of who sends to whom, as plain geometry. The same data always gives the same picture."""
+"""The page of who sends to whom, and its map as plain geometry. The same data always gives the same picture."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from dashboard.views import audit
+from dashboard import audit
 from mailbox.access.agents import registration
 from mailbox.access.callers import Role
 from mailbox.models import AuditEvent

@@ -17,9 +17,9 @@ from mailbox.models import Result
 from mailbox.repairs import auto_retry
 from mailbox.words import advice
 from mailbox.words.envelopes import ResultStatus
+from tests.dashboard.test_deliveries import given_up
+from tests.dashboard.test_idempotency import cached
 from tests.dashboard.test_leases import aged
-from tests.dashboard.views.test_deliveries import given_up
-from tests.dashboard.views.test_idempotency import cached
 from tests.support import factories
 from tests.support.markup import squeezed
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from dashboard.views import diff
+from dashboard.tasks import diff
 from mailbox.life import leasing, results
 from mailbox.models import AuditEvent, Task
 from mailbox.words.kinds import Kind

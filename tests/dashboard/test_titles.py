@@ -6,7 +6,7 @@ import pytest
 from django.template.loader import render_to_string
 
 from mailbox.access.callers import Role
-from tests.dashboard.views.test_printed_commands import pages_of
+from tests.dashboard.test_printed_commands import pages_of
 from tools.screenshots import hub
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]

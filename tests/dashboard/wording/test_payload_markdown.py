@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.wording import markdown
-from dashboard.wording.markdown import MOST, has_signs, is_short, rendered
+from dashboard.wording import payload
+from dashboard.wording.payload import MOST_RENDERED, has_signs, is_short, rendered
 
 TAGS = frozenset(
     [
@@ -115,15 +115,17 @@ def test_an_image_is_a_link_and_within_a_link_its_words():
         "![" * 8_000,
         "*a_" * 5_000,
         "[a](" * 4_000,
-        "<" * MOST,
+        "<" * MOST_RENDERED,
     ],
     ids=["lists", "one line of lists", "quotes", "brackets", "images", "emphasis", "links", "angles"],
 )
 def test_deep_nesting_is_rendered_without_an_error(text):
-    assert faults(rendered(text[:MOST])) == []
+    assert faults(rendered(text[:MOST_RENDERED])) == []
 
 
-@pytest.mark.parametrize("text", ["a" * 2**20, "a" * (MOST + 1), "|a" * 100 + "\n" + "|-" * 100 + "\n" + "a\n" * 100])
+@pytest.mark.parametrize(
+    "text", ["a" * 2**20, "a" * (MOST_RENDERED + 1), "|a" * 100 + "\n" + "|-" * 100 + "\n" + "a\n" * 100]
+)
 def test_a_long_text_and_a_vast_table_are_not_short(text):
     assert not is_short(text)
     assert is_short(text[:100])
@@ -152,4 +154,4 @@ def test_other_words_offer_none(text):
     ],
 )
 def test_a_media_type_declares_markdown(media_type, is_declared):
-    assert markdown.is_declared(media_type) is is_declared
+    assert payload.is_declared(media_type) is is_declared

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from dashboard.wording import conversation
+from dashboard.tasks import conversation
 from mailbox.life import results, updates
 from mailbox.words import content
 from mailbox.words.conversation import Update

@@ -4,7 +4,7 @@ import pytest
 from django.http import HttpResponse
 from django.test import RequestFactory
 
-from dashboard.views import task_files
+from dashboard.tasks import files
 
 pytestmark = pytest.mark.one_database
 
@@ -13,9 +13,7 @@ DATA = b"0123456789"
 
 def cut(asked=None, *, method="GET", data=DATA, **headers):
     given = headers if asked is None else {"range": asked, **headers}
-    return task_files.cut(
-        RequestFactory().generic(method, "/", headers=given), HttpResponse(data, content_type="audio/wav")
-    )
+    return files.cut(RequestFactory().generic(method, "/", headers=given), HttpResponse(data, content_type="audio/wav"))
 
 
 @pytest.mark.parametrize(

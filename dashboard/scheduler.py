@@ -1,4 +1,4 @@
-"""The verdicts of the retry gate about leases, in the order of a pass."""
+"""The page of the retry scheduler, its runs, a run by hand, and the verdicts of the retry gate."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from dashboard.base import export
 from dashboard.base.act import Act, Wording
 from dashboard.base.page import DashboardView, choice_of
 from dashboard.base.reasons import ReasonForm
-from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
+from dashboard.saved_views import SavablePage
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
 from mailbox.access import actions

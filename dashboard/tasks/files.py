@@ -1,6 +1,6 @@
 """The payloads of one task: whole parts, pictures and sounds, and the whole task as JSON.
 
-A range of the bytes of a response, by which a player seeks in a sound.
+A request may ask for a range of the bytes of a response, by which a player seeks in a sound.
 
 Source: RFC 9110, "Range Requests".
 """

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from dashboard.wording import conversation
+from dashboard.tasks import conversation
 from mailbox.life import leasing, results
 from mailbox.models import Task
 from mailbox.words.conversation import Details

@@ -1,4 +1,4 @@
-"""The difference of two texts, line by line. Its size is bounded, and so is its time."""
+"""Two texts of a task line by line. The size of a difference is bounded, and so is its time."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from dashboard.base.page import DashboardView
+from dashboard.tasks import conversation
+from dashboard.tasks.files import blocks_of_artifact, blocks_of_message
 from dashboard.templatetags.ops import clipped, short
-from dashboard.views.task_files import blocks_of_artifact, blocks_of_message
-from dashboard.wording import conversation, payload
+from dashboard.wording import payload
 from dashboard.wording.payload import Part
 from mailbox.inspection import journal, tasks
 from mailbox.models import Result, Task

@@ -8,7 +8,7 @@ import pytest
 import time_machine
 from django.utils import timezone
 
-from dashboard.wording import conversation
+from dashboard.tasks import conversation
 from mailbox.life import leasing, results, updates
 from mailbox.repairs import repair
 from mailbox.repairs.repair import DuplicateRisk

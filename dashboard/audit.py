@@ -1,4 +1,4 @@
-"""The kinds, actors, sources and times of the journal rows that a query finds."""
+"""The list of the journal with the figures of its rows, and the page of a row."""
 
 from __future__ import annotations
 

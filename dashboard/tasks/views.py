@@ -1,6 +1,6 @@
-"""The parts of one page that it shows as rendered Markdown.
+"""The lists of tasks and of results, and the page of a task.
 
-The life of a task as one stream: its attempts, its messages and its artifacts in the order of time.
+The page shows the life of the task as one stream: attempts, messages and artifacts in the order of time.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 from uuid import UUID
 
 from csp.constants import SELF
@@ -18,21 +18,27 @@ from django.utils.decorators import method_decorator
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
+from dashboard.base.list_page import ALL, ListPage
 from dashboard.base.page import DashboardView
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
-from dashboard.wording import commands, conversation, markdown, payload, task_story
-from dashboard.wording.conversation import ArtifactList, Saying, Shown, Talk
+from dashboard.figures.thresholds import Count
+from dashboard.tasks import conversation, story
+from dashboard.tasks.conversation import ArtifactList, Saying, Shown, Talk
+from dashboard.tasks.story import AttemptTiming
+from dashboard.wording import commands, payload
 from dashboard.wording.journal import JournalLine, in_words
 from dashboard.wording.payload import Part
-from dashboard.wording.task_story import AttemptTiming
 from mailbox.access import actions
 from mailbox.access.own_agents import OPERATORS
+from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, tasks
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
 from mailbox.life import push_config_lists
-from mailbox.models import Lease, Task
+from mailbox.models import Lease, Result, Task
+from mailbox.models.result import ResultQuerySet
+from mailbox.models.task_queries import TaskQuerySet
 from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.a2a import states
@@ -115,7 +121,7 @@ class Previews:
     """
 
     asked: str
-    room: int = markdown.MOST
+    room: int = payload.MOST_RENDERED
 
     def of(self, part: Part) -> SafeString | None:
         """Return the preview of a part as HTML, None for a part that stays text."""
@@ -126,7 +132,7 @@ class Previews:
             if len(text) > self.room:
                 return None
             self.room -= len(text)
-        return markdown.rendered(text)
+        return payload.rendered(text)
 
 
 Read = TypeVar("Read")
@@ -148,7 +154,7 @@ class TaskDetailPage(DashboardView):
         now_so = self._now(task, lease)
         before = _number(request.GET.get("before", ""))
         asked = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
-        timings = task_story.attempts(task, attempts, self.now)
+        timings = story.attempts(task, attempts, self.now)
         talk = _lazily(lambda: _talk(task, asked, before))
         made = _lazily(lambda: conversation.made(task) if task.has_artifacts else NOTHING_MADE)
         life = [act for act in reversed(acts) if act.is_life]
@@ -164,7 +170,7 @@ class TaskDetailPage(DashboardView):
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": timings,
-            "cards": _lazily(lambda: task_story.cards(life if hides else quoted(life, talk))),
+            "cards": _lazily(lambda: story.cards(life if hides else quoted(life, talk))),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": about.next_cursor is not None,
             **self._carried(task),
@@ -274,3 +280,93 @@ def _command(task: Task, lease: Lease | None) -> str:
         return f"a2a task show {task.uuid}"
     risk = DuplicateRisk.IDEMPOTENT if task.is_idempotent else DuplicateRisk.OPERATOR_ACCEPTED
     return commands.requeue(task.uuid, lease.lease_id, risk=risk, reason="")
+
+
+TASK_TABS = ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
+
+
+class TaskList(ListPage):
+    """All tasks, newest first."""
+
+    name = "tasks"
+    has_full_text = True
+    tab = "state"
+    parameters: ClassVar = {"finished": ("finished", "")}
+    columns: ClassVar = {
+        "id": lambda task: task.uuid,
+        "state": lambda task: task.outcome or task.state,
+        "awaits": lambda task: task.awaits,
+        "sender": lambda task: task.sender.display,
+        "recipient": lambda task: task.recipient.display,
+        "attempt": lambda task: task.attempt,
+        "turn": lambda task: task.turn,
+        "kind": lambda task: task.task_kind,
+        "idempotency_key": lambda task: task.idempotency_key,
+        "parent": lambda task: task.parent,
+        "sent_at": lambda task: task.sent_at,
+        "resolved_at": lambda task: task.resolved_at,
+        "error_message": lambda task: task.error_message,
+        "intent_text": lambda task: task.intent_text,
+    }
+
+    def found(self, text: str) -> TaskQuerySet:
+        return queries.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
+
+    def listed(self, found: TaskQuerySet) -> TaskQuerySet:
+        return found.with_opening().with_error_line()
+
+    def exported(self, found: TaskQuerySet) -> TaskQuerySet:
+        return found.with_error()
+
+    def total(self, found: TaskQuerySet, page: Page[Any]) -> Count:
+        """Return the number of all tasks. Every task in flight has one live lease, and these are counted sooner."""
+        if self.query == queries.term(self.tab, "in_flight"):
+            return thresholds.counted(leases.live(self.now))
+        if self.query == queries.term(self.tab, "stale"):
+            return thresholds.counted(leases.live(self.now, self.at.stale_after))
+        return super().total(found, page)
+
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
+        return {
+            "tabs": TASK_TABS,
+            "keys": queries.TASK_KEYS,
+        }
+
+    def shown(self, page: Page[Any], context: Any) -> object:
+        return [(task.pk, task.journal_seq, task.is_stale) for task in page.items], context["total"]
+
+
+RESULT_TABS = (*Result.Delivery.values, ALL)
+
+
+class ResultList(ListPage):
+    """Results by their delivery. Undelivered results come oldest first."""
+
+    name = "results"
+    has_full_text = True
+    tab = "delivery"
+    default = Result.Delivery.PENDING
+    parameters: ClassVar = {"status": ("status", ""), "posted": ("posted", ""), "within": ("age", "<")}
+    columns: ClassVar = {
+        "task_id": lambda result: result.task.uuid,
+        "status": lambda result: result.status,
+        "sender": lambda result: result.sender.display,
+        "recipient": lambda result: result.recipient.display,
+        "delivery": lambda result: result.delivery,
+        "posted_at": lambda result: result.posted_at,
+        "replayed_from": lambda result: result.replayed_from,
+        "error_message": lambda result: result.error_message,
+    }
+
+    @property
+    def newest_first(self) -> bool:  # type: ignore[override]
+        return self.chosen != Result.Delivery.PENDING
+
+    def found(self, text: str) -> ResultQuerySet:
+        return queries.results(text, self.at).with_opening()
+
+    def listed(self, found: ResultQuerySet) -> ResultQuerySet:
+        return found.with_error_line()
+
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
+        return {"tabs": RESULT_TABS, "keys": queries.RESULT_KEYS}

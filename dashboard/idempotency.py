@@ -1,4 +1,4 @@
-"""The savings of the idempotency cache, read in one query."""
+"""The list of the idempotency cache with its savings, and the act that drops a cached result."""
 
 from __future__ import annotations
 

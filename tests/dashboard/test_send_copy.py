@@ -10,7 +10,7 @@ from uuid import uuid4
 import pytest
 from django.utils.html import escape
 
-from dashboard.forms import send
+from dashboard import send
 from mailbox.access.callers import Caller
 from mailbox.life import results
 from mailbox.models import Task

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.wording import markdown
+from dashboard.wording import payload
 from mailbox.life import results
 from tests.dashboard.conftest import path_of
 from tests.support import factories, talking
@@ -83,9 +83,11 @@ def test_messages_and_artifacts_have_previews_too(ana, bob, lease):
 
 
 def test_a_page_renders_declared_markdown_up_to_a_length(ana, answered):
-    text = "- a\n" * (markdown.MOST // 8)
+    text = "- a\n" * (payload.MOST_RENDERED // 8)
 
-    page = ana.get(answered(declared(text), declared(text), declared("- b"), declared("- " + "a" * markdown.MOST)))
+    page = ana.get(
+        answered(declared(text), declared(text), declared("- b"), declared("- " + "a" * payload.MOST_RENDERED))
+    )
 
     assert page.text.count('class="markdown"') == 2
     assert page.text.count("Preview as Markdown") == 1

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from typing import Any
 
 import pytest
 from django.urls import reverse
 
-from dashboard.views.saved_views import PAGES
+from dashboard import urls
+from dashboard.saved_views import PAGES, SavablePage
 from mailbox.models import SavedView
 from tests.support.markup import squeezed
 
@@ -37,7 +39,10 @@ def save(browser, path, name, **fields):
 
 
 def test_every_page_with_views_has_its_own_class():
-    assert set(PAGES) == set(SavedView.Page.values)
+    views: list[Any] = [route.callback for route in urls.urlpatterns]
+    routed = {view.view_class for view in views}
+
+    assert {page.name for page in routed if issubclass(page, SavablePage)} == set(PAGES) == set(SavedView.Page.values)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,9 @@
-"""The form of a task that a person sends."""
+"""The page and the form of a task that a person sends."""
 
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
@@ -10,12 +11,22 @@ from uuid import UUID, uuid4
 
 from django import forms
 from django.conf import settings
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.html import format_html
 
+from dashboard.base.page import DashboardView
+from mailbox.access import actions
+from mailbox.access.agents import directory
+from mailbox.access.own_agents import OPERATORS
+from mailbox.inspection import tasks
+from mailbox.journal import compacted_tasks
 from mailbox.life import operator_tasks
 from mailbox.models import Task
 from mailbox.words import content, json_text, redaction, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
-from mailbox.words.errors import InvalidJsonError
+from mailbox.words.errors import InvalidJsonError, InvalidRequestError, TaskConflictError, UnknownAgentError
 from mailbox.words.sealed import ERASED
 
 
@@ -183,3 +194,82 @@ def _json(text: str, blank: Any) -> Any:
         return json_text.loads(text) if text.strip() else blank
     except InvalidJsonError as error:
         raise forms.ValidationError(error.message) from error
+
+
+AGENTS_OFFERED = 200
+
+
+class Send(DashboardView):
+    """A task that a person sends as ``operators@hub``. The task's page keeps its result until a person has read it."""
+
+    needs = actions.SEND
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        token = uuid.uuid4()
+        asked = {name: request.GET.get(name, "") for name in ("recipient", "parent", "intent_text", "task_kind")}
+        if original := request.GET.get("copy", ""):
+            try:
+                asked = copied(tasks.whole_task(UUID(original)), token)
+            except ValueError:
+                return self.problem(400, "Nothing to copy", "The address names no full task ID.")
+            except CannotCopyError as refusal:
+                return self.problem(409, "This task can't be copied", str(refusal))
+        return self._form(SendForm(initial={"form_token": token, **asked}))
+
+    def post(self, request: HttpRequest) -> HttpResponse:
+        form = SendForm(request.POST)
+        if "form_token" in form.errors:
+            form = SendForm({**request.POST.dict(), "form_token": uuid.uuid4()})
+            form.add_error(None, "The form was incomplete. Your input is kept: check it and send again.")
+        if not form.is_valid():
+            return self._form(form, status=422)
+        self.caller = self.named(form.cleaned_data["form_token"])
+        try:
+            task = operator_tasks.send_task(self.caller, form.envelope())
+        except InvalidRequestError as error:
+            form.refuse(error.fields)
+        except UnknownAgentError as error:
+            form.refuse({"recipient": error.message})
+        except TaskConflictError:
+            return self.problem(409, "Nothing was sent", "This form was already sent with different content.")
+        else:
+            self._report(task)
+            return HttpResponseRedirect(reverse("ops:task", args=[task.uuid]), status=303)
+        return self._form(form, status=422)
+
+    def _report(self, task: Task) -> None:
+        if compacted_tasks.is_compacted(task):
+            messages.info(self.request, "This form was already sent. Its task has ended and was compacted.")
+            return
+        messages.success(self.request, f"Sent to {task.recipient}. The result will appear here.")
+        if not operator_tasks.may_answer(task.recipient):
+            how = f"a2a grant give {task.recipient} {actions.RESPOND}.{OPERATORS}"
+            messages.warning(
+                self.request,
+                format_html(
+                    "{} isn't allowed to answer yet. Grant it: <code data-command>{}</code>", task.recipient, how
+                ),
+            )
+
+    def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:
+        context = {
+            "form": form,
+            "sender": OPERATORS,
+            "agents": directory.first_names(most=AGENTS_OFFERED),
+            "allowed": self.holds(self.needs),
+            "needs": self.needs,
+            "copy_of": form["copy_of"].value(),
+        }
+        return self.page("ops/send.html", context, status=status)
+
+
+class Acknowledge(DashboardView):
+    """The button that acknowledges the result of such a task."""
+
+    needs = actions.SEND
+    http_method_names = ["post"]
+
+    def post(self, request: HttpRequest, task_id: UUID) -> HttpResponse:
+        operator_tasks.acknowledge(self.caller, task_id)
+        messages.success(request, "Marked as read.")
+        return HttpResponseRedirect(reverse("ops:task", args=[task_id]), status=303)

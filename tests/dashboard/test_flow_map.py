@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.views import flow_map
+from dashboard import flow_map
 from mailbox.inspection.statistics.pairs import Pair
 from mailbox.models import Agent
 
