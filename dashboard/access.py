@@ -25,10 +25,10 @@ class AccessPage(DashboardView):
     """
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        asked = request.GET
-        tab = choice_of("show", asked.get("show"), [name for name, _ in TABS], TABS[0][0])
-        validity = Validity(choice_of("state", asked.get("state"), list(Validity), Validity.LIVE))
-        named = asked.get("agent", "").strip()[:200]
+        params = request.GET
+        tab = choice_of("show", params.get("show"), [name for name, _ in TABS], TABS[0][0])
+        validity = Validity(choice_of("state", params.get("state"), list(Validity), Validity.LIVE))
+        named = params.get("agent", "").strip()[:200]
         if "\x00" in named:
             raise InvalidRequestError({"agent": "contains a NUL character"})
         context: dict[str, Any] = {
@@ -45,15 +45,15 @@ class AccessPage(DashboardView):
             case "people":
                 context["roles"] = _roles()
             case "agents":
-                page: Page[Any] = permissions.matrix(named, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                page: Page[Any] = permissions.matrix(named, self.now, limit=ROWS, cursor=params.get("cursor"))
                 rows = permissions.capabilities_of(page.items, self.now)
                 context |= {"page": page, "verbs": permissions.VERBS, "rows": [_cells(row) for row in rows]}
             case "grants":
-                page = permissions.grants(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                page = permissions.grants(named, validity, self.now, limit=ROWS, cursor=params.get("cursor"))
                 context |= {"page": page, "grants": [(grant, self._state(grant)) for grant in page.items]}
                 context["kinds"] = f"{Kind.CAPABILITY_GRANTED},{Kind.CAPABILITY_REVOKED}"
             case "keys" if context["may_manage"]:
-                page = permissions.keys(named, validity, self.now, limit=ROWS, cursor=asked.get("cursor"))
+                page = permissions.keys(named, validity, self.now, limit=ROWS, cursor=params.get("cursor"))
                 context |= {"page": page, "keys": [(key, self._state(key)) for key in page.items]}
         return self.page("ops/access.html", context)
 

@@ -71,10 +71,10 @@ class AuditFigures:
     count: int
 
 
-def read(found: AuditEventQuerySet, text: str) -> AuditFigures:
-    """Return the figures of ``found``, the rows of the query ``text``."""
+def read(events: AuditEventQuerySet, text: str) -> AuditFigures:
+    """Return the figures of ``events``, the rows of the query ``text``."""
     rows: list[tuple[Any, ...]] = list(
-        found.order_by("-pk").values_list("at", "kind", "actor", "actor_pubkey", "source")[:SAMPLE]
+        events.order_by("-pk").values_list("at", "kind", "actor", "actor_pubkey", "source")[:SAMPLE]
     )
     kinds = Counter(kind for _, kind, *_ in rows)
     people = Counter(actor for _, _, actor, key, _ in rows if key is None)
@@ -177,9 +177,9 @@ class AuditList(ListPage):
 
     @property
     def query(self) -> str:
-        asked = self.request.GET
-        start, end = (asked.get(name, "").strip() for name in ("from", "to"))
-        query = asked.get("q", NO_CHECKS).strip()
+        params = self.request.GET
+        start, end = (params.get(name, "").strip() for name in ("from", "to"))
+        query = params.get("q", NO_CHECKS).strip()
         if not start and not end:
             return query
         return f"{queries.without(query, 'at')} {queries.term('at', f'{start or EVER}..{end}')}".strip()
@@ -192,12 +192,12 @@ class AuditList(ListPage):
         """Whether new events appear at the top by themselves."""
         return self.request.GET.get("follow") == "1"
 
-    def found(self, text: str) -> AuditEventQuerySet:
+    def matching(self, text: str) -> AuditEventQuerySet:
         return queries.events(text, self.at)
 
-    def total(self, found: AuditEventQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: AuditEventQuerySet, page: Page[Any]) -> Count:
         """Count from the newest row on. In another order, a count since a moment reads the whole journal."""
-        return thresholds.counted(found, newest_first=True, has_words=queries.asks_words(self.query))
+        return thresholds.counted(rows, newest_first=True, has_words=queries.asks_words(self.query))
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {

@@ -50,7 +50,7 @@ class DeliveryList(ListPage):
         "delivered_at": lambda delivery: delivery.delivered_at,
     }
 
-    def found(self, text: str) -> PushDeliveryQuerySet:
+    def matching(self, text: str) -> PushDeliveryQuerySet:
         return queries.deliveries(text, self.at).with_last_attempt().defer("body")
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
@@ -78,10 +78,10 @@ class Resend(Act[PushDelivery]):
     )
 
     def subject(self, **where: Any) -> PushDelivery:
-        found = lookup.delivery(where["delivery_id"])
-        if found is None:
+        delivery = lookup.delivery(where["delivery_id"])
+        if delivery is None:
             raise UnknownDeliveryError(f"Callback {where['delivery_id']} not found.")
-        return found
+        return delivery
 
     def closed(self, subject: PushDelivery) -> str:
         if subject.is_of_webhook and subject.config_id is None:
@@ -128,8 +128,8 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         chosen = self.request.POST if self.request.method == "POST" else self.request.GET
         if chosen.get("everything"):
             query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
-            found = queries.deliveries(query, self._at).with_last_attempt()
-            return list(found.defer("body").order_by("-pk")[: callbacks.CAP])
+            deliveries = queries.deliveries(query, self._at).with_last_attempt()
+            return list(deliveries.defer("body").order_by("-pk")[: callbacks.CAP])
         return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))
 
     @property

@@ -51,10 +51,10 @@ class GroupRow:
         return self.group.fingerprint, self.group.count, sample and sample.pk
 
 
-def range_named(asked: str | None) -> Range:
+def range_named(value: str | None) -> Range:
     """Return the range of this name, a day for None; raise `InvalidRequestError`."""
     named = {one.name: one for one in RANGES}
-    return named[choice_of("range", asked, named, USUAL)]
+    return named[choice_of("range", value, named, USUAL)]
 
 
 def start_of(scale: Range, now: datetime) -> datetime:
@@ -104,20 +104,20 @@ class FailureList(SavablePage):
 
     @cached_property
     def _chosen(self) -> tuple[Range, str, Agent | None]:
-        asked = self.request.GET
-        scale = range_named(asked.get("range"))
-        sort = choice_of("sort", asked.get("sort"), ["count", "last"], "count")
-        name = asked.get("agent", "").strip()
+        params = self.request.GET
+        scale = range_named(params.get("range"))
+        sort = choice_of("sort", params.get("sort"), ["count", "last"], "count")
+        name = params.get("agent", "").strip()
         return scale, sort, directory.typed(self.caller, name) if name else None
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scale, sort, agent = self._chosen
         start = start_of(scale, self.now)
-        found = failures.read(start, slot=scale.step, agent=agent, by_last=sort == "last")
-        rows = [row_of(group, scale, self.now) for group in found.groups]
+        report = failures.read(start, slot=scale.step, agent=agent, by_last=sort == "last")
+        rows = [row_of(group, scale, self.now) for group in report.groups]
         context = {
             "rows": rows,
-            "found": found,
+            "found": report,
             "count": sum(row.group.count for row in rows),
             "scale": scale,
             "ranges": RANGES,
@@ -165,10 +165,10 @@ class FailurePage(DashboardView):
             return self._nothing_planned("The form was incomplete. Go back, reload the page and try again.")
         start = start_of(scale, self.now)
         query = f"{queries.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
-        found = queries.tasks(query, Moment(now=self.now, stale_after=scale.span))
+        tasks = queries.tasks(query, Moment(now=self.now, stale_after=scale.span))
         token = uuid5(form.cleaned_data["form_token"], f"{fingerprint} {scale.name}")
         try:
-            plan = copy_plans.make(self.caller, found, token=token, query=query)
+            plan = copy_plans.make(self.caller, tasks, token=token, query=query)
         except InvalidRequestError:
             why = f"No failed task of this group ended in the last {scale.words}. New failures are grouped in a minute."
             return self._nothing_planned(why)

@@ -131,13 +131,13 @@ def _counts(pairs: Iterable[Pair]) -> dict[int, int]:
 
 def _nodes(names: Sequence[str], counts: Mapping[str, int], agents: Mapping[str, Agent]) -> list[MapNode]:
     top = max(counts.values(), default=0) or 1
-    found = []
+    arcs = []
     for place, name in enumerate(names):
         turn = 2 * math.pi * place / len(names) - math.pi / 2
         across, down = math.cos(turn), math.sin(turn)
         size = 6 + 10 * math.sqrt(counts[name] / top)
         x, y = WIDTH / 2 + RADIUS[0] * across, HEIGHT / 2 + RADIUS[1] * down
-        found.append(
+        arcs.append(
             MapNode(
                 name=name,
                 agent=agents.get(name),
@@ -150,7 +150,7 @@ def _nodes(names: Sequence[str], counts: Mapping[str, int], agents: Mapping[str,
                 label_y=round(y + (size + 10) * down + 4, 1),
             )
         )
-    return found
+    return arcs
 
 
 def _edge(start: MapNode, end: MapNode, sums: Sequence[int], top: int) -> MapEdge:
@@ -188,12 +188,12 @@ def _curve(start: MapNode, end: MapNode, width: float) -> tuple[str, str, float,
 def _loop(node: MapNode, width: float) -> tuple[str, str, float, float]:
     """Return the curve from a node to itself, outside of the circle."""
     away = math.atan2(node.y - HEIGHT / 2, node.x - WIDTH / 2)
-    one, two = ((math.cos(away + turn), math.sin(away + turn)) for turn in (-0.9, 0.9))
+    near, other = ((math.cos(away + turn), math.sin(away + turn)) for turn in (-0.9, 0.9))
     far = node.size + 42
-    first = node.x + one[0] * node.size, node.y + one[1] * node.size
-    last = node.x + two[0] * (node.size + 5 + width), node.y + two[1] * (node.size + 5 + width)
-    tip = node.x + two[0] * (node.size + 1), node.y + two[1] * (node.size + 1)
-    knees = [(node.x + side[0] * far, node.y + side[1] * far) for side in (one, two)]
+    first = node.x + near[0] * node.size, node.y + near[1] * node.size
+    last = node.x + other[0] * (node.size + 5 + width), node.y + other[1] * (node.size + 5 + width)
+    tip = node.x + other[0] * (node.size + 1), node.y + other[1] * (node.size + 1)
+    knees = [(node.x + side[0] * far, node.y + side[1] * far) for side in (near, other)]
     path = f"M{_at(first)}C{_at(knees[0])} {_at(knees[1])} {_at(last)}"
     return path, _head(last, tip, width), (knees[0][0] + knees[1][0]) / 2, (knees[0][1] + knees[1][1]) / 2
 
@@ -231,13 +231,13 @@ class Map(DashboardView):
         scale = RANGES[choice_of("range", request.GET.get("range"), RANGES, "1h")]
         span = scale.step // timedelta(minutes=1)
         start = pairs.floor(self.now, span) - scale.step * (scale.bars - 1)
-        found = pairs.read(start, span=span)
-        drawn = draw(found.pairs, pairs.with_backlog(busiest(found.pairs)))
+        traffic = pairs.read(start, span=span)
+        drawn = draw(traffic.pairs, pairs.with_backlog(busiest(traffic.pairs)))
         context = {
             "map": drawn,
-            "is_cut": found.is_cut,
+            "is_cut": traffic.is_cut,
             "since": start,
-            "sent": sum(pair.sent for pair in found.pairs),
+            "sent": sum(pair.sent for pair in traffic.pairs),
             "scale": scale,
             "ranges": RANGES.values(),
             "shows": choice_of("view", request.GET.get("view"), ["map", "table"], "map"),

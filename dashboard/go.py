@@ -53,13 +53,13 @@ class Go(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("id", "").strip()
-        found = [meaning_of(one) for one in lookup.find(text)]
-        if len(found) == 1:
-            return HttpResponseRedirect(found[0].url)
-        if not found and not lookup.is_id(text):
+        meanings = [meaning_of(one) for one in lookup.find(text)]
+        if len(meanings) == 1:
+            return HttpResponseRedirect(meanings[0].url)
+        if not meanings and not lookup.is_id(text):
             return HttpResponseRedirect(list_of(text))
-        context = {"sought": text[: queries.LONGEST], "found": found, "tasks": list_of(text)}
-        return self.page("ops/go.html", context, status=200 if found else 404)
+        context = {"sought": text[: queries.LONGEST], "found": meanings, "tasks": list_of(text)}
+        return self.page("ops/go.html", context, status=200 if meanings else 404)
 
 
 def list_of(text: str) -> str:
@@ -75,9 +75,9 @@ def list_of(text: str) -> str:
     return f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
 
 
-def meaning_of(found: Found) -> Meaning:
+def meaning_of(match: Found) -> Meaning:
     """Return what the hub found with its page."""
-    return _SHOWN[type(found)](found)
+    return _SHOWN[type(match)](match)
 
 
 def _of(kind: str, route: str, name: object, about: str = "") -> Meaning:
@@ -160,8 +160,10 @@ class Suggest(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         text = request.GET.get("id", "")[: queries.LONGEST].strip()
-        found = [one for group in (_objects, self._views, _pages, _completions) for one in islice(group(text), MOST)]
-        return self.page("ops/suggestions.html#list", {"found": found, "sought": text})
+        suggestions = [
+            one for group in (_objects, self._views, _pages, _completions) for one in islice(group(text), MOST)
+        ]
+        return self.page("ops/suggestions.html#list", {"found": suggestions, "sought": text})
 
     def _views(self, text: str) -> Iterator[Suggestion]:
         for view in saved_views.named_like(self.person.pk, text, most=MOST):

@@ -31,9 +31,9 @@ class Saved:
     waiting: Count
 
     @classmethod
-    def read(cls, found: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
+    def read(cls, results: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
         """Read the three figures in one query."""
-        saved = standing.savings(found, waiting, most=COUNTED_TO)
+        saved = standing.savings(results, waiting, most=COUNTED_TO)
         return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))
 
 
@@ -60,12 +60,12 @@ class ReplayList(ListPage):
         "source_task_id": lambda entry: entry.source_task_id,
     }
 
-    def found(self, text: str) -> ReplayEntryQuerySet:
+    def matching(self, text: str) -> ReplayEntryQuerySet:
         return queries.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
 
-    def total(self, found: ReplayEntryQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: ReplayEntryQuerySet, page: Page[Any]) -> Count:
         waiting = queries.tasks("state:waiting", self.at)
-        self.saved = Saved.read(found, waiting)
+        self.saved = Saved.read(rows, waiting)
         return self.saved.entries
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
@@ -104,10 +104,10 @@ class Drop(Act[ReplayEntry]):
     def subject(self, **where: Any) -> ReplayEntry:
         number = where["number"]
         is_number = number.isdecimal() and len(number) < LONGEST_ID
-        found = lookup.cached_result(int(number)) if is_number else None
-        if found is None:
+        result = lookup.cached_result(int(number)) if is_number else None
+        if result is None:
             raise UnknownReplayEntryError(f"Cached result {number} not found. It may have been dropped.")
-        return found
+        return result
 
     def seen(self, subject: ReplayEntry) -> str:
         return str(subject.source_task_id)

@@ -74,11 +74,11 @@ class LeaseList(ListPage):
     def chosen_values(self) -> dict[str, str]:
         return {**super().chosen_values(), **({"sort": "newest"} if self.newest_first else {})}
 
-    def found(self, text: str) -> LeaseQuerySet:
+    def matching(self, text: str) -> LeaseQuerySet:
         return queries.leases(text, self.at).with_task()
 
-    def listed(self, found: LeaseQuerySet) -> LeaseQuerySet:
-        return found.with_task_opening()
+    def listed(self, rows: LeaseQuerySet) -> LeaseQuerySet:
+        return rows.with_task_opening()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
@@ -255,14 +255,14 @@ class Repair(Act[Lease]):
         """Return the receipt again. The lease protects a repair that was interrupted before it was journalled."""
         return self.act(self.subject(**where), chosen)
 
-    def asked(self, **where: Any) -> Request:
+    def gate_request(self, **where: Any) -> Request:
         """Return the request that the verb itself would make, so that its refusal belongs to the task."""
         task_id = lookup.task_of_lease(where["lease_id"])
         if task_id is None:
-            return super().asked(**where)
+            return super().gate_request(**where)
         return Request.to_repair(self.needs, task_id, lease_id=where["lease_id"])
 
-    def said(self, lease: Lease) -> str:
+    def confirmation(self, lease: Lease) -> str:
         """Return the confirmation for the person."""
         raise NotImplementedError
 
@@ -289,7 +289,7 @@ class Repair(Act[Lease]):
         number = ""
         if event is not None:
             number = format_html(' <a href="{}">Event #{}</a>', reverse("ops:audit-event", args=[event.pk]), event.pk)
-        message = format_html("{}{}", self.said(lease), number)
+        message = format_html("{}{}", self.confirmation(lease), number)
         if self.is_fragment and urlsplit(self.request.htmx.current_url or "").path == reverse("ops:leases"):
             lease.refresh_from_db(fields=["ended_at", "end"])
             return self.page("ops/repaired.html", {"lease": lease, "message": message, "may_select": True})
@@ -308,9 +308,9 @@ class Requeue(Repair):
     def apply(self, subject: Lease, chosen: dict[str, Any]) -> str:
         reason, risk = chosen["reason"], chosen["posture"]
         repair.requeue(self.caller, subject.task.uuid, reason=reason, duplicate_risk=risk, lease_id=subject.lease_id)
-        return self.said(subject)
+        return self.confirmation(subject)
 
-    def said(self, lease: Lease) -> str:
+    def confirmation(self, lease: Lease) -> str:
         return f"Requeued. Attempt {lease.attempt} stays recorded; the next lease is attempt {lease.attempt + 1}."
 
     def command(self, lease: Lease, form: ReasonForm) -> str:
@@ -340,9 +340,9 @@ class ForceError(Repair):
         message = chosen["message"].strip() or reason
         guard = "asked_by" if subject.end == Lease.End.ASKED else "lease_id"
         repair.force_error(self.caller, subject.task.uuid, reason=reason, message=message, **{guard: subject.lease_id})
-        return self.said(subject)
+        return self.confirmation(subject)
 
-    def said(self, lease: Lease) -> str:
+    def confirmation(self, lease: Lease) -> str:
         return f"Task closed as an error. {lease.task.sender} will receive it."
 
     def command(self, lease: Lease, form: ReasonForm) -> str:

@@ -63,7 +63,7 @@ class PlanForm(forms.Form):
     which = forms.ChoiceField(choices=[("changed", "changed"), ("all", "all")], required=False)
 
     @property
-    def asked(self) -> UUID:
+    def request_token(self) -> UUID:
         """The identity of the request.
 
         The form sent twice makes the same request. Another verb or choice makes another request.
@@ -97,7 +97,7 @@ class RepairList(ListPage):
         "address": lambda event: event.address,
     }
 
-    def found(self, text: str) -> AuditEventQuerySet:
+    def matching(self, text: str) -> AuditEventQuerySet:
         return queries.events(text, self.at).repairs().one_by_one()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
@@ -119,7 +119,7 @@ class Repairs(RepairList):
                 self.caller,
                 RepairPlan.Verb(chosen["verb"]),
                 self._leases(chosen),
-                token=form.asked,
+                token=form.request_token,
                 max_attempts=AutoRetry.from_settings().policy.max_attempts,
                 query=(chosen["q"] or ALL_LIVE) if chosen["everything"] else "",
                 among=chosen["q"] if chosen["lease"] and not chosen["everything"] else "",
@@ -169,7 +169,7 @@ class PlanList(ListPage):
         "reason": lambda plan: plan.reason,
     }
 
-    def found(self, text: str) -> RepairPlanQuerySet:
+    def matching(self, text: str) -> RepairPlanQuerySet:
         return queries.plans(text, self.at).with_counts()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:

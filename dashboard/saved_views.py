@@ -76,14 +76,14 @@ class SavablePage(DashboardView):
             return {}
         query = None if problem else urlencode(self.chosen_values())
         person = self.person.pk
-        found = saved_views.of_page(person, self.name, most=SHOWN + 1)
+        views = saved_views.of_page(person, self.name, most=SHOWN + 1)
         links = [
             Link(view=view, url=url_of(view), is_own=view.person_id == person, is_current=view.query == query)
-            for view in found[:SHOWN]
+            for view in views[:SHOWN]
         ]
         return {
             "saved_views": links,
-            "has_more_views": len(found) > SHOWN,
+            "has_more_views": len(views) > SHOWN,
             "saved_page": self.name,
             "to_save": query,
             "longest_name": SavedView.LONGEST_NAME,
@@ -98,23 +98,23 @@ class SavedViews(DashboardView):
         return self.list_of()
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        page, asked = request.POST.get("page", ""), request.POST
-        query = self._checked(page, asked.get("query", ""))
+        page, fields = request.POST.get("page", ""), request.POST
+        query = self._checked(page, fields.get("query", ""))
         try:
             view = saved_views.save(
                 self.caller,
                 self.person,
                 page=page,
-                name=asked.get("name", ""),
+                name=fields.get("name", ""),
                 query=query,
-                is_shared=asked.get("is_shared") == "1",
+                is_shared=fields.get("is_shared") == "1",
             )
         except InvalidRequestError as error:
             form = {
                 "saved_page": SavedView.Page(page),
                 "to_save": query,
-                "form_name": asked.get("name", ""),
-                "wants_to_share": asked.get("is_shared") == "1",
+                "form_name": fields.get("name", ""),
+                "wants_to_share": fields.get("is_shared") == "1",
             }
             return self.list_of(error.fields.get("name", error.message), form)
         messages.success(request, f"Saved as “{view.name}”.")

@@ -57,9 +57,9 @@ class Verdict:
 
 def of(report: RetryReport) -> Sequence[Verdict]:
     """Return a verdict for each lease of a dry run, oldest first."""
-    found = [Verdict(lease=lease, verdict=WOULD_REQUEUE) for lease in report.would_requeue]
-    found += [Verdict(lease=skip.lease, verdict=WORDS[skip.reason]) for skip in report.skipped]
-    return sorted(found, key=lambda one: (one.lease.leased_at, one.lease.pk))
+    verdicts = [Verdict(lease=lease, verdict=WOULD_REQUEUE) for lease in report.would_requeue]
+    verdicts += [Verdict(lease=skip.lease, verdict=WORDS[skip.reason]) for skip in report.skipped]
+    return sorted(verdicts, key=lambda verdict: (verdict.lease.leased_at, verdict.lease.pk))
 
 
 ROWS = 25
@@ -154,16 +154,16 @@ class DryRun(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         wanted = AutoRetry.from_settings()
-        found = of(retry.foresee(self.caller, wanted.policy))
+        verdicts = of(retry.foresee(self.caller, wanted.policy))
         chosen = choice_of("verdict", request.GET.get("verdict"), ALL)
-        kept = [one for one in found if chosen in ("", one.verdict)]
+        kept = [one for one in verdicts if chosen in ("", one.verdict)]
         context = {
             "wanted": wanted,
             "found": kept[:VERDICTS_SHOWN],
             "shown": VERDICTS_SHOWN,
-            "considered": len(found),
+            "considered": len(verdicts),
             "kept": len(kept),
-            "counts": Counter(one.verdict for one in found).items(),
+            "counts": Counter(one.verdict for one in verdicts).items(),
             "chosen": chosen,
         }
         return self.page("ops/dry_run.html", context)
@@ -188,9 +188,9 @@ class RunOnce(Act[AutoRetry]):
 
     def besides(self, subject: AutoRetry, form: ReasonForm) -> dict[str, Any]:
         shown: dict[str, Any] = {"command": commands.retry_stale(subject.policy)}
-        found = of(retry.foresee(self.caller, subject.policy))
-        would = [one for one in found if one.verdict == WOULD_REQUEUE]
-        return {**shown, "considered": len(found), "would": would}
+        verdicts = of(retry.foresee(self.caller, subject.policy))
+        would = [one for one in verdicts if one.verdict == WOULD_REQUEUE]
+        return {**shown, "considered": len(verdicts), "would": would}
 
     def apply(self, subject: AutoRetry, chosen: dict[str, Any]) -> str:
         self.scan = auto_retry.run_once(self.caller, reason=chosen["reason"], worded=advice.to_person)

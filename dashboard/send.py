@@ -118,27 +118,27 @@ class SendForm(forms.Form):
         return metadata
 
     def clean(self) -> dict[str, Any]:
-        found = super().clean() or {}
-        if not self.errors and bool(found["duplicate_safety"]) != bool(found["idempotency_key"].strip()):
+        cleaned = super().clean() or {}
+        if not self.errors and bool(cleaned["duplicate_safety"]) != bool(cleaned["idempotency_key"].strip()):
             self.add_error("idempotency_key", "Safety and key go together: set both or neither.")
-        return found
+        return cleaned
 
     def envelope(self) -> TaskEnvelope:
         """Return the task's envelope; raise `InvalidRequestError` if the recipient is no name."""
-        said = self.cleaned_data
-        safety, deadline = said["duplicate_safety"], said["deadline"]
-        key = said["idempotency_key"]
+        values = self.cleaned_data
+        safety, deadline = values["duplicate_safety"], values["deadline"]
+        key = values["idempotency_key"]
         return TaskEnvelope(
-            id=said["form_token"],
-            recipient=AgentRef.parse(said["recipient"], "recipient"),
-            intent_text=said["intent_text"],
-            task_kind=said["task_kind"] or None,
-            parent=said["parent"],
+            id=values["form_token"],
+            recipient=AgentRef.parse(values["recipient"], "recipient"),
+            intent_text=values["intent_text"],
+            task_kind=values["task_kind"] or None,
+            parent=values["parent"],
             deadline_ms=int(deadline.timestamp() * 1000) if deadline else None,
-            work_timeout=said["work_timeout"],
+            work_timeout=values["work_timeout"],
             idempotency=Idempotency(duplicate_safety=DuplicateSafety(safety), key=key) if safety else None,
-            copy_of=said["copy_of"],
-            metadata={**said["metadata"], **({"content": said["content"]} if said["content"] else {})},
+            copy_of=values["copy_of"],
+            metadata={**values["metadata"], **({"content": values["content"]} if values["content"] else {})},
         )
 
     def refuse(self, fields: Mapping[str, str]) -> None:
@@ -206,15 +206,15 @@ class Send(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         token = uuid.uuid4()
-        asked = {name: request.GET.get(name, "") for name in ("recipient", "parent", "intent_text", "task_kind")}
+        values = {name: request.GET.get(name, "") for name in ("recipient", "parent", "intent_text", "task_kind")}
         if original := request.GET.get("copy", ""):
             try:
-                asked = copied(tasks.whole_task(UUID(original)), token)
+                values = copied(tasks.whole_task(UUID(original)), token)
             except ValueError:
                 return self.problem(400, "Nothing to copy", "The address names no full task ID.")
             except CannotCopyError as refusal:
                 return self.problem(409, "This task can't be copied", str(refusal))
-        return self._form(SendForm(initial={"form_token": token, **asked}))
+        return self._form(SendForm(initial={"form_token": token, **values}))
 
     def post(self, request: HttpRequest) -> HttpResponse:
         form = SendForm(request.POST)

@@ -117,20 +117,20 @@ class Totals:
         return cls(**sums, peak=max(slot.results for slot in slots))
 
 
-def range_named(asked: str | None) -> Range:
+def range_named(value: str | None) -> Range:
     """Return the range of this name, an hour for None; raise `InvalidRequestError`."""
     named = {one.name: one for one in RANGES}
-    return named[choice_of("range", asked, named, HOUR.name)]
+    return named[choice_of("range", value, named, HOUR.name)]
 
 
 def context_of(
-    asked: str | None, now: datetime, party: int | None = None, *, names: Sequence[str] = ALL
+    range_name: str | None, now: datetime, party: int | None = None, *, names: Sequence[str] = ALL
 ) -> dict[str, Any]:
     """Return the context of the charts of an agent, by primary key, None for the hub, over the range of this name.
 
     ``names`` are the charts that the page draws, in their order.
     """
-    scale = range_named(asked)
+    scale = range_named(range_name)
     slots = history.read(Span(start=scale.start(now), step=scale.step, slots=scale.bars), party)
     return {
         "scale": scale,
@@ -211,22 +211,22 @@ def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:
             width=round(wide),
             query=plots.finished(slot.start, slot.end),
             start=slot.start,
-            words=said,
+            words=text,
         )
         for place, slot in enumerate(slots)
-        if slot.is_known and (said := words(slot))
+        if slot.is_known and (text := words(slot))
     ]
 
 
 def _merged(slots: Sequence[Slot]) -> list[Slot]:
     """Return the counts of each `TOGETHER` slots as one slot. A live page sends so many links in every tick."""
-    found = []
+    merged = []
     for place in range(0, len(slots), TOGETHER):
         part = slots[place : place + TOGETHER]
         names = ("arrivals", *series.STATUSES)
         sums = {name: sum(getattr(slot, name) for slot in part) for name in names}
-        found.append(Slot(start=part[0].start, end=part[-1].end, **sums))
-    return found
+        merged.append(Slot(start=part[0].start, end=part[-1].end, **sums))
+    return merged
 
 
 def _work_words(slot: Slot) -> str:
@@ -297,12 +297,12 @@ class Charts(SavablePage):
 
     def _marks(self, context: dict[str, Any], agent: Agent | None) -> list[Mark]:
         start, end = context["slots"][0].start, context["ends"]
-        found = history.marks(start, self.now, agent.display if agent else None)
+        events = history.marks(start, self.now, agent.display if agent else None)
         return [
             Mark(
                 x=round(WIDTH * ((event.at - start) / (end - start)), 1),
                 words=in_words(event).what,
                 url=path_of("ops:audit-event", event.pk),
             )
-            for event in found
+            for event in events
         ]

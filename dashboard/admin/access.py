@@ -117,8 +117,8 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
         with transaction.atomic():
             super().save_model(request, obj, form, change)
             profiles.forget_outage(obj, changed)
-            asked = Request.to_change_profile(obj.agent)
-            note(caller_of(request), asked, [profiles.change_of(obj, changed)])
+            gate_request = Request.to_change_profile(obj.agent)
+            note(caller_of(request), gate_request, [profiles.change_of(obj, changed)])
 
 
 @admin.register(Tool)
@@ -132,10 +132,10 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
         return role_of_request(request) == Role.ADMIN
 
     def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
-        told = {name: getattr(obj, name) for name in _changed(obj)}
+        details = {name: getattr(obj, name) for name in _changed(obj)}
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            note(caller_of(request), Request.to_manage_tools(), [entries.tool_changed(obj.name, told)])
+            note(caller_of(request), Request.to_manage_tools(), [entries.tool_changed(obj.name, details)])
 
     def delete_model(self, request: HttpRequest, obj: Tool) -> None:
         self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
@@ -181,10 +181,10 @@ def caller_of(request: HttpRequest) -> Caller:
     )
 
 
-def note(caller: Caller, asked: Request, made: Iterable[Entry[Any]]) -> None:
+def note(caller: Caller, request: Request, made: Iterable[Entry[Any]]) -> None:
     """Write the check and the entries in the current transaction, which is the admin's own."""
     journal = audit.Journal(caller)
-    journal.admit(asked)
+    journal.admit(request)
     for entry in made:
         journal.beside(entry)
     journal.write()
@@ -234,11 +234,11 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         return [(None, {"fields": ("username",)}), *self.fieldsets[1:]]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        told = {
+        options = {
             "label": "Admin site access",
             "help_text": "Admins always have it. Viewers and operators can read there.",
         }
-        return super().formfield_for_dbfield(db_field, request, **kwargs, **(told if db_field.name == STAFF else {}))
+        return super().formfield_for_dbfield(db_field, request, **kwargs, **(options if db_field.name == STAFF else {}))
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Return a box for each group, because there are three."""
@@ -281,7 +281,7 @@ class Revocable(ReadByRole, RevocableBase):
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return role_of_request(request) == Role.ADMIN
 
-    def revoke_one(self, caller: Caller, row: Any) -> None:
+    def revoke_row(self, caller: Caller, row: Any) -> None:
         """Revoke the row through its verb."""
         raise NotImplementedError
 
@@ -291,7 +291,7 @@ class Revocable(ReadByRole, RevocableBase):
         done = 0
         for row in queryset.filter(revoked_at=None):
             try:
-                self.revoke_one(caller, row)
+                self.revoke_row(caller, row)
             except MailboxError as refusal:
                 messages.error(request, f"{row}: {advice.to_person(refusal)}")
             else:
@@ -313,7 +313,7 @@ class ApiKeyAdmin(Revocable):
     def owner(self, key: ApiKey) -> str:
         return str(key.agent or f"user:{key.user}")
 
-    def revoke_one(self, caller: Caller, row: ApiKey) -> None:
+    def revoke_row(self, caller: Caller, row: ApiKey) -> None:
         keys.revoke_key(caller, row.public_id)
 
 
@@ -333,7 +333,7 @@ class CapabilityGrantAdmin(Revocable):
             return "expired"
         return "used up" if grant.max_uses is not None and grant.uses >= grant.max_uses else "live"
 
-    def revoke_one(self, caller: Caller, row: CapabilityGrant) -> None:
+    def revoke_row(self, caller: Caller, row: CapabilityGrant) -> None:
         grants.revoke(caller, row.grant_id)
 
 

@@ -101,8 +101,8 @@ class BoundedPaginator(PaginatorBase):
 
     @cached_property
     def _counted(self) -> int:
-        found: Any = self.object_list
-        return int(found.order_by()[: COUNTED_TO + 1].count())
+        rows: Any = self.object_list
+        return int(rows.order_by()[: COUNTED_TO + 1].count())
 
 
 class RowsAdmin(ReadByRole, RowsBase):
@@ -220,14 +220,14 @@ class ByDate(admin.SimpleListFilter):
         if first is None or last is None:
             return []
         chosen = self.value() or ""
-        found: list[tuple[str, str]] = []
+        choices: list[tuple[str, str]] = []
         for year in [f"{number:04}" for number in range(first.year, last.year + 1)]:
-            found.append((year, year))
+            choices.append((year, year))
             for month in [f"{year}-{number:02}" for number in range(1, 13)] if chosen[:4] == year else []:
-                found.append((month, f"\N{EN DASH} {month}"))
+                choices.append((month, f"\N{EN DASH} {month}"))
                 days = [f"{month}-{number:02}" for number in range(1, 32)] if chosen[:7] == month else []
-                found += [(day, f"\N{EN DASH} \N{EN DASH} {day}") for day in days if span_of(day)]
-        return found
+                choices += [(day, f"\N{EN DASH} \N{EN DASH} {day}") for day in days if span_of(day)]
+        return choices
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         text = self.value()

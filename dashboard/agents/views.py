@@ -214,37 +214,37 @@ class AgentList(ListPage):
     def chosen_values(self) -> dict[str, str]:
         return {**super().chosen_values(), "sort": self.sort}
 
-    def found(self, text: str) -> AgentQuerySet:
+    def matching(self, text: str) -> AgentQuerySet:
         return queries.agents(text, self.at)
 
-    def listed(self, found: AgentQuerySet) -> AgentQuerySet:
-        return backlogs.with_standing(found, thresholds.limits(self.now))
+    def listed(self, rows: AgentQuerySet) -> AgentQuerySet:
+        return backlogs.with_standing(rows, thresholds.limits(self.now))
 
-    def exported(self, found: AgentQuerySet) -> AgentQuerySet:
-        return self.listed(found)
+    def exported(self, rows: AgentQuerySet) -> AgentQuerySet:
+        return self.listed(rows)
 
-    def paged(self, found: AgentQuerySet) -> Page[Any]:
+    def paged(self, agents: AgentQuerySet) -> Page[Any]:
         """Return the page in the chosen order. More than `agent_order.SORTED_TO` agents are listed by name."""
-        pks = None if self.sort.endswith("name") else self._sorted(found)
+        pks = None if self.sort.endswith("name") else self._sorted(agents)
         self.is_too_long = pks is None and not self.sort.endswith("name")
         self.number = None if pks is None else len(pks)
         if pks is None:
-            return super().paged(found)
+            return super().paged(agents)
         name = f"{self.name} by {self.sort}"
         position = paging.after(self.request.GET.get("cursor"), name, (int,))
         start = 0 if position is None else position[0] + 1
         wanted = pks[start : start + ROWS + 1]
         rows = backlogs.standing_of(wanted, thresholds.limits(self.now))
-        found_rows = ((rows[pk], (start + place,)) for place, pk in enumerate(wanted) if pk in rows)
-        return paging.page(found_rows, ROWS, name, weigh=no_bytes)
+        page_rows = ((rows[pk], (start + place,)) for place, pk in enumerate(wanted) if pk in rows)
+        return paging.page(page_rows, ROWS, name, weigh=no_bytes)
 
-    def _sorted(self, found: AgentQuerySet) -> Sequence[int] | None:
+    def _sorted(self, agents: AgentQuerySet) -> Sequence[int] | None:
         trouble = agent_order.Trouble(
             now=self.now,
             limits=thresholds.limits(self.now),
             unreachable=remote_states.unreachable(),
         )
-        return agent_order.sorted_keys(found, self.sort, trouble)
+        return agent_order.sorted_keys(agents, self.sort, trouble)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         figures = series.read(
@@ -263,9 +263,9 @@ class AgentList(ListPage):
             "sorted_to": agent_order.SORTED_TO if self.is_too_long else 0,
         }
 
-    def total(self, found: AgentQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: AgentQuerySet, page: Page[Any]) -> Count:
         """Return the number of the sorted agents, which costs no query. Agents by name are counted."""
-        return super().total(found, page) if self.number is None else Count(self.number)
+        return super().total(rows, page) if self.number is None else Count(self.number)
 
     def shown(self, page: Page[Any], context: Any) -> object:
         return [row.version for row in context["rows"]], context["total"]

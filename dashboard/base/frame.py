@@ -84,8 +84,8 @@ class NavCounts:
     @classmethod
     def read(cls, now: datetime) -> Self:
         """Read the counts in one query."""
-        found = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
-        stale, pending, paused, given_up = map(Count, found)
+        counts = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
+        stale, pending, paused, given_up = map(Count, counts)
         return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
 
     @property

@@ -70,16 +70,16 @@ def time_ticks(start: datetime, end: datetime, zone: tzinfo, *, most: int = 7) -
     span = end - start
     step = next((one for one in TIMES if span / one <= most), DAY * math.ceil(span / DAY / most))
     clock = start.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
-    found = []
+    ticks = []
     for _ in range(math.ceil((span + 2 * DAY) / step)):
         moment = clock.replace(tzinfo=zone).astimezone(UTC)
         share = round(100 * ((moment - start) / span), 2)
         if 3 <= share <= 97 and moment.astimezone(zone).replace(tzinfo=None) == clock:  # a clock may skip an hour
-            found.append(
+            ticks.append(
                 TimeTick(share=share, label=f"{clock:%H:%M}" if clock.hour or clock.minute else f"{clock:%b %-d}")
             )
         clock += step
-    return found
+    return ticks
 
 
 def bar_width(number: int) -> int:
@@ -139,8 +139,8 @@ def cuts(values: Values, scale: Axis) -> str:
 def _step(most: float, *, whole: bool) -> float:
     """Return the least round distance of which `MOST_TICKS` reach ``most``."""
     least = most / MOST_TICKS
-    if not whole and (found := next((step for step in SECONDS if step >= least > 0.5), None)):
-        return float(found)
+    if not whole and (seconds := next((step for step in SECONDS if step >= least > 0.5), None)):
+        return float(seconds)
     power = 10.0 ** math.floor(math.log10(least))
     step = next(one * power for one in ROUND if one * power >= least * (1 - 1e-9))
     return max(1.0, float(math.ceil(step))) if whole else step

@@ -59,12 +59,12 @@ def bands_of(stale_after: timedelta) -> list[Band]:
 def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, height: float = 100) -> list[Bar]:
     """Return a bar for each band. A band with any lease has a visible bar."""
     top = max((count for _, count in counts), default=0) or 1
-    found = []
+    edges = []
     for place, (band, count) in enumerate(counts):
         tall = max(2.0, round(height * count / top, 1)) if count else 0.0
         kind = "stale" if band.least >= stale_after else "leased"
         x = 6.0 + 60 * place
-        found.append(
+        edges.append(
             Bar(
                 x=x,
                 y=28 + height - tall,
@@ -78,7 +78,7 @@ def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, hei
                 is_first_stale=band.least == stale_after,
             )
         )
-    return found
+    return edges
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ class OverviewFigures:
         """Read the figures in one query."""
         stale_after = thresholds.stale_after()
         bands = bands_of(stale_after)
-        found = standing.read(
+        figures = standing.read(
             now,
             bands=[(band.least, band.most) for band in bands],
             stale_after=stale_after,
@@ -118,22 +118,22 @@ class OverviewFigures:
             most=COUNTED_TO,
         )
         return cls(
-            ages=list(zip(bands, found.ages, strict=True)),
-            stale_safe=found.stale_safe,
-            queued=Count(found.queued),
-            interrupted=Count(found.interrupted),
-            pending=Count(found.pending),
-            given_up=Count(found.given_up),
-            quiet=Count(found.quiet),
-            unserved=Count(found.unserved),
-            failing=Count(found.failing),
-            paused=Count(found.paused_with_work),
-            paused_in_all=Count(found.paused),
-            waits_since=found.waits_since,
-            asks_since=found.asks_since,
-            owed_since=found.owed_since,
-            scanned_at=found.scanned_at,
-            scan=json_text.loads(found.scan) if found.scan else {},
+            ages=list(zip(bands, figures.ages, strict=True)),
+            stale_safe=figures.stale_safe,
+            queued=Count(figures.queued),
+            interrupted=Count(figures.interrupted),
+            pending=Count(figures.pending),
+            given_up=Count(figures.given_up),
+            quiet=Count(figures.quiet),
+            unserved=Count(figures.unserved),
+            failing=Count(figures.failing),
+            paused=Count(figures.paused_with_work),
+            paused_in_all=Count(figures.paused),
+            waits_since=figures.waits_since,
+            asks_since=figures.asks_since,
+            owed_since=figures.owed_since,
+            scanned_at=figures.scanned_at,
+            scan=json_text.loads(figures.scan) if figures.scan else {},
         )
 
     @property
@@ -288,8 +288,8 @@ def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -
 def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
     if not any(point.error for point in figures.hub):
         return
-    found = troubles.error_shares(now)
-    for share in found[:most]:
+    shares = troubles.error_shares(now)
+    for share in shares[:most]:
         url = f"{reverse('ops:failures')}?range=1h"
         span = f"in the last {_span(floor(now) - share.since)}"
         text = f"{share.percent} % errors {span}: {grouped(share.errors)} of {_many(share.results, 'result')}"
@@ -297,7 +297,7 @@ def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
             url = f"{url}&agent={quote(share.agent)}"
         key = f"errors:{share.agent or 'hub'}"
         yield Decision(key=key, subject=share.agent or "Whole hub", text=text, url=url)
-    if more := found[most:]:
+    if more := shares[most:]:
         url = f"{reverse('ops:failures')}?range=1h"
         yield _rest("errors", len(more), "with an error spike", url)
 

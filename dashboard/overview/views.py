@@ -96,10 +96,10 @@ class Overview(DashboardView):
 
     def _shown(self, context: dict[str, Any]) -> object:
         """Return the figures that can change. Ages do not count: they tick in the browser."""
-        found: OverviewFigures = context["standing"]
+        standing: OverviewFigures = context["standing"]
         rows = [row.version for row in context["rows"]]
-        since = (found.waits_since, found.asks_since, found.owed_since)
-        now = (found.ages, found.stale_safe, found.queued, found.interrupted, found.pending, since)
+        since = (standing.waits_since, standing.asks_since, standing.owed_since)
+        now = (standing.ages, standing.stale_safe, standing.queued, standing.interrupted, standing.pending, since)
         then = context["charts"], context["totals"], context["links"]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]

@@ -39,15 +39,15 @@ class UnusableAnswerError(Exception):
     """The provider gave no answer in time, or an answer that the hub cannot use."""
 
 
-def ask(method: str, url: str, **given: Any) -> tuple[str, bytes]:
-    """Return the media type and the body of the provider's answer. ``given`` are arguments of `httpx.Client.stream`.
+def ask(method: str, url: str, **options: Any) -> tuple[str, bytes]:
+    """Return the media type and the body of the provider's answer. ``options`` are arguments of `httpx.Client.stream`.
 
     Each call has a client of its own, which keeps no cookie. It takes ``HTTPS_PROXY`` and ``SSL_CERT_FILE`` from the
     environment, and follows no redirect. Raises `UnusableAnswerError` if no whole answer of at most 1 MiB comes within
     ``OIDC_TIMEOUT``, and for a status other than 200.
     """
     late_at = time.monotonic() + settings.OIDC_TIMEOUT
-    arguments = {"timeout": settings.OIDC_TIMEOUT, **given}
+    arguments = {"timeout": settings.OIDC_TIMEOUT, **options}
     body = b""
     try:
         with httpx.Client(follow_redirects=False) as client, client.stream(method, url, **arguments) as response:
@@ -68,17 +68,17 @@ def ask(method: str, url: str, **given: Any) -> tuple[str, bytes]:
 def json_object(body: bytes) -> dict[str, Any]:
     """Return the JSON object of an answer. Raises `UnusableAnswerError` for anything else."""
     try:
-        found = json_text.loads(body)
+        answer = json_text.loads(body)
     except InvalidJsonError as error:
         raise UnusableAnswerError(f"the provider's answer is no JSON: {error}") from error
-    if not isinstance(found, dict):
+    if not isinstance(answer, dict):
         raise UnusableAnswerError("the provider's answer is no JSON object")
-    return found
+    return answer
 
 
-def text_of(found: Mapping[str, Any], name: str) -> str:
+def text_of(answer: Mapping[str, Any], name: str) -> str:
     """Return a text of the provider's answer. Raises `UnusableAnswerError` if it is missing, empty or no text."""
-    value = found.get(name)
+    value = answer.get(name)
     if not isinstance(value, str) or not value:
         raise UnusableAnswerError(f"the provider's answer has no text {name!r}")
     return value
@@ -98,8 +98,8 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
 
     def get_token(self, payload: dict[str, Any]) -> dict[str, Any]:
         _, body = ask("POST", self.OIDC_OP_TOKEN_ENDPOINT, data=payload)
-        found = json_object(body)
-        return {name: text_of(found, name) for name in ("id_token", "access_token")}
+        answer = json_object(body)
+        return {name: text_of(answer, name) for name in ("id_token", "access_token")}
 
     def retrieve_matching_jwk(self, token: str) -> PyJWK:
         """Return the provider's key that the token names, of the algorithm that the hub expects."""
@@ -170,8 +170,8 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
         return provisioning.give_role(user, role, sessions.address_of(self.request)) if role else user
 
 
-def _is_same(one: str, other: str) -> bool:
-    return one == other or (one.isascii() and other.isascii() and one.lower() == other.lower())
+def _is_same(address: str, other: str) -> bool:
+    return address == other or (address.isascii() and other.isascii() and address.lower() == other.lower())
 
 
 def role_in(claims: dict[str, Any]) -> Role | None:

@@ -42,7 +42,7 @@ class Settings(DashboardView):
         old, zone = Preferences.of(request), request.POST.get("zone")
         if zone is not None and not is_zone(zone.strip()):
             return self._form(zone, f'"{zone[:100]}" is not a time zone. Example: Europe/Berlin.')
-        chosen = old.with_changes(_asked(request))
+        chosen = old.with_changes(_posted(request))
         after = request.POST.get("next", "")
         known = url_has_allowed_host_and_scheme(after, {request.get_host()})
         if not known:
@@ -53,7 +53,7 @@ class Settings(DashboardView):
 
     def _form(self, zone: str, problem: str = "") -> HttpResponse:
         kept = Preferences.of(self.request)
-        shown = kept.with_changes(_asked(self.request)) if problem else kept
+        shown = kept.with_changes(_posted(self.request)) if problem else kept
         context = {
             "chosen": shown,
             "zone": zone,
@@ -67,7 +67,7 @@ class Settings(DashboardView):
         return self.page("ops/settings.html", context, status=422 if problem else 200)
 
 
-def _asked(request: HttpRequest) -> dict[str, str]:
+def _posted(request: HttpRequest) -> dict[str, str]:
     return {name: request.POST.get(name, "").strip() for name in READ if name in request.POST}
 
 
@@ -148,7 +148,7 @@ class Password(DashboardView):
 
     def _sessions(self) -> list[OwnSession]:
         """Return the person's sessions, the newest use first."""
-        found = [
+        own = [
             OwnSession(
                 signed_in_at=_time(data.get(sessions.SIGNED_IN_AT, 0)),
                 seen_at=_time(data.get(sessions.SEEN_AT, 0)),
@@ -157,7 +157,7 @@ class Password(DashboardView):
             )
             for key, data in sign_ins.of_person(self.person.pk, self.now)
         ]
-        return sorted(found, key=lambda session: session.seen_at, reverse=True)
+        return sorted(own, key=lambda session: session.seen_at, reverse=True)
 
 
 def _time(seconds: float) -> datetime:

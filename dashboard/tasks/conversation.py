@@ -15,7 +15,7 @@ from mailbox.models import Agent, Message, Task
 from mailbox.words import content
 
 OPENING = 300  # characters of a message in the history
-SAID, MADE = 30, 20  # messages and artifacts of a page
+MESSAGES, ARTIFACTS = 30, 20  # messages and artifacts of a page
 MESSAGE_SHOWN = 2_000  # characters of a message, and of what stands beside an artifact
 READ = 4 * payload.SHOWN  # characters of JSON
 LARGEST_CHUNK = 2**20  # characters of a chunk that a page still reads
@@ -110,25 +110,25 @@ class ArtifactList:
         return self.left + len(self.shown)
 
 
-def talk(task: Task, asked: Collection[int], *, before: int | None) -> Talk:
+def talk(task: Task, questions: Collection[int], *, before: int | None) -> Talk:
     """Return the newest messages of a task, or the newest before the number ``before``.
 
-    ``asked`` are the numbers of its questions. Two queries, and one more with ``before``.
+    ``questions`` are the numbers of its questions. Two queries, and one more with ``before``.
     """
-    said, is_all = tasks.newest_messages(task, most=SAID, characters=READ, before=before)
+    newest, is_all = tasks.newest_messages(task, most=MESSAGES, characters=READ, before=before)
     turn = task.turn - tasks.said_by_sender_from(task, before) if before is not None else task.turn
     sayings: list[Saying] = []
-    for message in reversed(said):
+    for message in reversed(newest):
         is_sender = message.role == Message.Role.USER
-        sayings.append(_saying(task, message, turn if is_sender else None, is_question=message.seq in asked))
+        sayings.append(_saying(task, message, turn if is_sender else None, is_question=message.seq in questions))
         turn -= is_sender
-    return Talk(sayings=sayings[::-1], earlier=None if is_all or not said else said[0].seq)
+    return Talk(sayings=sayings[::-1], earlier=None if is_all or not newest else newest[0].seq)
 
 
 def made(task: Task) -> ArtifactList:
     """Return the newest artifacts of a task. Three queries at most."""
     every = artifacts.produced(task)
-    wanted = every[-MADE:]
+    wanted = every[-ARTIFACTS:]
     if not wanted:
         return ArtifactList(shown=[], left=0)
     details = artifacts.details(task, wanted)
@@ -153,11 +153,11 @@ def _saying(task: Task, message: Message, turn: int | None, *, is_question: bool
     )
 
 
-def _shown(one: Produced, details: dict[str, Any], read: tuple[Sequence[Any], bool], characters: int) -> Shown:
+def _shown(artifact: Produced, details: dict[str, Any], read: tuple[Sequence[Any], bool], characters: int) -> Shown:
     blocks, is_all = list(content.joined(read[0])), read[1]
-    parts = payload.of_blocks(blocks, of=f"artifact-{one.seq}-", characters=characters)
+    parts = payload.of_blocks(blocks, of=f"artifact-{artifact.seq}-", characters=characters)
     return Shown(
-        artifact=one,
+        artifact=artifact,
         name=str(details.pop("name", "")),
         description=str(details.pop("description", "")),
         details=_beside(details),

@@ -157,14 +157,14 @@ def _of_result(task: Task) -> str:
 
 def _written(parts: Sequence[Part]) -> str:
     """Return parts as one text, each of them below its title. A file is only named."""
-    found = []
+    texts = []
     for part in parts:
         if part.text is None:
-            found.append(f"{part.title}, {part.size} bytes")
+            texts.append(f"{part.title}, {part.size} bytes")
         else:
             cut = f"\n({part.size} characters, of which {len(part.text)} are compared)" if part.is_cut else ""
-            found.append(part.text + cut if part.is_words else f"{part.title}\n{part.text}{cut}")
-    return "\n\n".join(found)
+            texts.append(part.text + cut if part.is_words else f"{part.title}\n{part.text}{cut}")
+    return "\n\n".join(texts)
 
 
 def _clock(result: Result) -> str:

@@ -30,7 +30,7 @@ from mailbox.models import Result, Task
 from mailbox.words import content, json_text
 from mailbox.words.a2a import v1_0
 
-_ONE = re.compile(r"bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*", re.ASCII | re.IGNORECASE)
+_RANGE = re.compile(r"bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*", re.ASCII | re.IGNORECASE)
 
 
 def cut(request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -41,18 +41,18 @@ def cut(request: HttpRequest, response: HttpResponse) -> HttpResponse:
     since the response has no validator that could match.
     """
     response["Accept-Ranges"] = "bytes"
-    asked = _ONE.fullmatch(request.headers.get("Range", ""))
-    if asked is None or request.method != "GET" or "If-Range" in request.headers:
+    bounds = _RANGE.fullmatch(request.headers.get("Range", ""))
+    if bounds is None or request.method != "GET" or "If-Range" in request.headers:
         return response
     size = len(response.content)
-    found = _range(asked[1], asked[2], size)
-    if found is None:
+    places = _range(bounds[1], bounds[2], size)
+    if places is None:
         return response
-    if found:
-        response.status_code, named = HTTPStatus.PARTIAL_CONTENT, f"{found.start}-{found.stop - 1}"
+    if places:
+        response.status_code, named = HTTPStatus.PARTIAL_CONTENT, f"{places.start}-{places.stop - 1}"
     else:
         response.status_code, named = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE, "*"
-    response.content = response.content[found.start : found.stop]
+    response.content = response.content[places.start : places.stop]
     response["Content-Range"] = f"bytes {named}/{size}"
     return response
 
@@ -159,14 +159,14 @@ def _whole(head: Mapping[str, Any], task: Task) -> Iterator[bytes]:
 def _messages(task: Task) -> Iterator[Mapping[str, Any]]:
     for one in tasks.every_message(task):
         named = {"message_id": one.message_id} if one.message_id else {}
-        said = {"seq": one.seq, "role": one.role, "at": one.said_at.isoformat(), "content": one.blocks}
-        yield {**said, **named, **one.details}
+        message = {"seq": one.seq, "role": one.role, "at": one.said_at.isoformat(), "content": one.blocks}
+        yield {**message, **named, **one.details}
 
 
 def _artifacts(task: Task) -> Iterator[Mapping[str, Any]]:
-    found = artifacts.produced(task)
-    details = artifacts.details(task, found)
-    for one in found:
+    produced = artifacts.produced(task)
+    details = artifacts.details(task, produced)
+    for one in produced:
         facts = {"artifact_id": one.artifact_id, "seq": one.seq, "is_complete": one.is_complete}
         yield {**facts, **details[one.seq], "content": list(artifacts.blocks_of(task, one))}
 
@@ -183,18 +183,18 @@ def _json(value: object) -> bytes:
 
 def blocks_of_message(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
     """Return the content of a message by its number; raise `Http404` without one."""
-    found = tasks.message(task, seq)
-    if found is None:
+    message = tasks.message(task, seq)
+    if message is None:
         raise Http404
-    return found.blocks
+    return message.blocks
 
 
 def blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
     """Return the content of an artifact by the number of its first row; raise `Http404` without one."""
-    found = artifacts.placed_at(task, seq)
-    if found is None:
+    artifact = artifacts.placed_at(task, seq)
+    if artifact is None:
         raise Http404
-    return content.joined(artifacts.blocks_of(task, found))
+    return content.joined(artifacts.blocks_of(task, artifact))
 
 
 def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: str) -> File:

@@ -53,27 +53,27 @@ class AttemptTiming:
 
 def cards(acts: Sequence[JournalLine]) -> list[Card]:
     """Return the states of a task, newest first. ``acts`` are the rows of its life in order."""
-    found: list[Card] = []
+    cards: list[Card] = []
     for act in acts:
         state = _leads_to(act)
         if state:
-            if found:
-                found[-1].until = act.event.at
-            found.append(Card(state=state, act=act))
-        elif found:
-            found[-1].notes.append(act)
-    return found[::-1]
+            if cards:
+                cards[-1].until = act.event.at
+            cards.append(Card(state=state, act=act))
+        elif cards:
+            cards[-1].notes.append(act)
+    return cards[::-1]
 
 
 def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[AttemptTiming]:
     """Return the attempts of ``leases``, which are the task's newest leases, newest first."""
-    found = []
+    timings = []
     later: Lease | None = None
     for place, lease in enumerate(leases):
         earlier = leases[place + 1] if place + 1 < len(leases) else None
         queued_at = earlier.ended_at if earlier else task.sent_at if lease.attempt == 1 else None
         ended_at = lease.ended_at or now
-        found.append(
+        timings.append(
             AttemptTiming(
                 lease=lease,
                 ending=ending_of(lease, task),
@@ -83,7 +83,7 @@ def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[Attempt
             )
         )
         later = lease
-    return found
+    return timings
 
 
 def ending_of(lease: Lease, task: Task) -> str:

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from mailbox.inspection.tasks import WholeTask
 
 # The endings of attempts that no message and no result tells.
-TOLD_BY_NOTHING = {
+WITHOUT_MESSAGE = {
     Lease.End.REQUEUE,
     Lease.End.AUTO_REQUEUE,
     Lease.End.FORCE_ERROR,
@@ -88,15 +88,15 @@ def entries(
     """
     since = talk.sayings[0].at if talk.sayings and talk.earlier else None
     until = talk.sayings[-1].at if talk.sayings and is_back else None
-    found = [StreamStep(at=one.at, said=one) for one in talk.sayings]
-    found += [
+    steps = [StreamStep(at=one.at, said=one) for one in talk.sayings]
+    steps += [
         step
         for step in _attempts(attempts, acts)
         if (since is None or step.at >= since) and (until is None or step.at <= until)
     ]
     if not is_back:
-        found += [StreamStep(at=one.artifact.since, made=one) for one in made.shown]
-    return sorted(found, key=lambda step: (step.at, step.rank))
+        steps += [StreamStep(at=one.artifact.since, made=one) for one in made.shown]
+    return sorted(steps, key=lambda step: (step.at, step.rank))
 
 
 def quoted(acts: Sequence[JournalLine], talk: Talk) -> list[JournalLine]:
@@ -109,26 +109,26 @@ def _attempts(attempts: Sequence[AttemptTiming], acts: Sequence[JournalLine]) ->
     ends = {act.event.at: act for act in acts if act.is_life and act.reason}
     for one in attempts:
         yield StreamStep(at=one.lease.leased_at, began=one)
-        if one.lease.ended_at and one.lease.end in TOLD_BY_NOTHING:
+        if one.lease.ended_at and one.lease.end in WITHOUT_MESSAGE:
             yield StreamStep(at=one.lease.ended_at, ended=one, act=ends.get(one.lease.ended_at))
 
 
 @dataclass(slots=True, kw_only=True)
 class Previews:
-    """The part that a person ``asked`` for by its name, and parts of a declared type while the page has ``room``.
+    """The part that a person chose by its name, ``chosen``, and parts of a declared type while the page has ``room``.
 
     ``room`` is in characters.
     """
 
-    asked: str
+    chosen: str
     room: int = payload.MOST_RENDERED
 
     def of(self, part: Part) -> SafeString | None:
         """Return the preview of a part as HTML, None for a part that stays text."""
         text = part.text or ""
-        if not part.has_preview or (part.name != self.asked and not part.is_markdown):
+        if not part.has_preview or (part.name != self.chosen and not part.is_markdown):
             return None
-        if part.name != self.asked:
+        if part.name != self.chosen:
             if len(text) > self.room:
                 return None
             self.room -= len(text)
@@ -153,10 +153,10 @@ class TaskDetailPage(DashboardView):
         acts = [in_words(event) for event in about.items]
         now_so = self._now(task, lease)
         before = _number(request.GET.get("before", ""))
-        asked = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
+        questions = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
         timings = story.attempts(task, attempts, self.now)
-        talk = _lazily(lambda: _talk(task, asked, before))
-        made = _lazily(lambda: conversation.made(task) if task.has_artifacts else NOTHING_MADE)
+        talk = _lazily(lambda: _talk(task, questions, before))
+        made = _lazily(lambda: conversation.made(task) if task.has_artifacts else NO_ARTIFACTS)
         life = [act for act in reversed(acts) if act.is_life]
         hides = Preferences.of(request).hide_payloads
         context = {
@@ -165,7 +165,7 @@ class TaskDetailPage(DashboardView):
             "made": made,
             "stream": _lazily(lambda: entries(talk, made, timings, acts, is_back=before is not None)),
             "is_back": before is not None,
-            "previews": Previews(asked=request.GET.get("markdown", "")),
+            "previews": Previews(chosen=request.GET.get("markdown", "")),
             "task": task,
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
@@ -175,7 +175,7 @@ class TaskDetailPage(DashboardView):
             "is_cut": about.next_cursor is not None,
             **self._carried(task),
             **self._related(task),
-            **self._told(task),
+            **self._notified(task),
             "copy_of": _original(task_id, acts, is_cut=about.next_cursor is not None),
             "curl": commands.get(f"/a2a/tasks/{task_id}/entry"),
             "command": _command(task, lease),
@@ -229,20 +229,20 @@ class TaskDetailPage(DashboardView):
             "has_more_alike": len(alike) > ALIKE,
         }
 
-    def _told(self, task: Task) -> dict[str, Any]:
+    def _notified(self, task: Task) -> dict[str, Any]:
         """Return the webhooks of a task and its newest callbacks and events."""
         webhooks = push_config_lists.of_task(task) if task.dialect == A2A else []
         if not webhooks and not task.calls_back:
             return {"webhooks": webhooks, "deliveries": []}
-        found = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
-        return {"webhooks": webhooks, "deliveries": list(found.order_by("-pk")[:DELIVERIES])}
+        deliveries = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
+        return {"webhooks": webhooks, "deliveries": list(deliveries.order_by("-pk")[:DELIVERIES])}
 
     @property
     def at(self) -> Moment:
         return Moment(now=self.now, stale_after=thresholds.stale_after())
 
 
-NOTHING_SAID, NOTHING_MADE = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
+NO_TALK, NO_ARTIFACTS = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
 VERBS = {"requeue": actions.REQUEUE, "force_error": actions.FORCE_ERROR, "send": actions.SEND}
 
 
@@ -251,24 +251,24 @@ def _lazily(read: Callable[[], Read]) -> Read:
     return cast(Read, SimpleLazyObject(read))
 
 
-def _talk(task: WholeTask, asked: Collection[int], before: int | None) -> Talk:
-    return conversation.talk(task, asked, before=before) if task.has_messages else NOTHING_SAID
+def _talk(task: WholeTask, questions: Collection[int], before: int | None) -> Talk:
+    return conversation.talk(task, questions, before=before) if task.has_messages else NO_TALK
 
 
 def _original(task_id: UUID, acts: Collection[JournalLine], *, is_cut: bool) -> str | None:
     """Return the id of the task of which this one is a copy. Its first act says so, unless the acts are cut."""
     if is_cut:
         return journal.copied_from(task_id)
-    return next((found for act in acts if (found := act.event.fields.get("copy_of"))), None)
+    return next((original for act in acts if (original := act.event.fields.get("copy_of"))), None)
 
 
 def _relatives(context: Mapping[str, Any]) -> object:
     """Return what changes when the rows beside the task look different."""
     result = context["result"]
     kin = [(one.pk, one.state, one.outcome, one.is_stale) for one in [*context["children"], *context["alike"]]]
-    told = [(one.pk, one.state, one.attempts, one.last_at) for one in context["deliveries"]]
+    callbacks = [(one.pk, one.state, one.attempts, one.last_at) for one in context["deliveries"]]
     hooks = [(one.pk, one.told_seq, one.failures, one.disabled_at) for one in context["webhooks"]]
-    return result and result.delivery, kin, told, hooks
+    return result and result.delivery, kin, callbacks, hooks
 
 
 def _number(text: str) -> int | None:
@@ -309,22 +309,22 @@ class TaskList(ListPage):
         "intent_text": lambda task: task.intent_text,
     }
 
-    def found(self, text: str) -> TaskQuerySet:
+    def matching(self, text: str) -> TaskQuerySet:
         return queries.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
 
-    def listed(self, found: TaskQuerySet) -> TaskQuerySet:
-        return found.with_opening().with_error_line()
+    def listed(self, rows: TaskQuerySet) -> TaskQuerySet:
+        return rows.with_opening().with_error_line()
 
-    def exported(self, found: TaskQuerySet) -> TaskQuerySet:
-        return found.with_error()
+    def exported(self, rows: TaskQuerySet) -> TaskQuerySet:
+        return rows.with_error()
 
-    def total(self, found: TaskQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: TaskQuerySet, page: Page[Any]) -> Count:
         """Return the number of all tasks. Every task in flight has one live lease, and these are counted sooner."""
         if self.query == queries.term(self.tab, "in_flight"):
             return thresholds.counted(leases.live(self.now))
         if self.query == queries.term(self.tab, "stale"):
             return thresholds.counted(leases.live(self.now, self.at.stale_after))
-        return super().total(found, page)
+        return super().total(rows, page)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
@@ -362,11 +362,11 @@ class ResultList(ListPage):
     def newest_first(self) -> bool:  # type: ignore[override]
         return self.chosen != Result.Delivery.PENDING
 
-    def found(self, text: str) -> ResultQuerySet:
+    def matching(self, text: str) -> ResultQuerySet:
         return queries.results(text, self.at).with_opening()
 
-    def listed(self, found: ResultQuerySet) -> ResultQuerySet:
-        return found.with_error_line()
+    def listed(self, rows: ResultQuerySet) -> ResultQuerySet:
+        return rows.with_error_line()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {"tabs": RESULT_TABS, "keys": queries.RESULT_KEYS}

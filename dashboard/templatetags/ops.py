@@ -106,11 +106,11 @@ def in_words(problem: str, status: int | None) -> str:
     """
     text = _NOISE.sub("", redaction.text(problem or "")).strip()
     if status is not None:
-        said = _ANSWERED.sub("", text).strip()
-        return f"HTTP {status}{f': {said}' if said else ''}"
-    if found := _NO_ANSWER.match(text):
-        cause = text[found.end() :]
-        text = cause or f"no answer{found['late'] or ''}"
+        rest = _ANSWERED.sub("", text).strip()
+        return f"HTTP {status}{f': {rest}' if rest else ''}"
+    if match := _NO_ANSWER.match(text):
+        cause = text[match.end() :]
+        text = cause or f"no answer{match['late'] or ''}"
     return text[:1].upper() + text[1:]
 
 

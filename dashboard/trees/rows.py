@@ -19,7 +19,7 @@ FOLDED_TO = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class Selection:
     """The choices of the address. ``depth`` None unfolds as many levels as the size allows, ``all_levels`` all of them.
 
     ``opened`` names folded nodes by task id, and groups by their key. Its value is the number of members to show.
@@ -100,53 +100,55 @@ class Forest:
 
     def chain(self) -> list[TaskBar]:
         """Return the critical path: from the top, each level's task that ended last."""
-        found: list[TaskBar] = []
+        path: list[TaskBar] = []
         level = self.tops
         while level:
-            found.append(max(level, key=lambda bar: bar.ends_at(self.now)))
-            level = self.children[found[-1].uuid]
-        return found
+            path.append(max(level, key=lambda bar: bar.ends_at(self.now)))
+            level = self.children[path[-1].uuid]
+        return path
 
-    def rows(self, asked: Asked) -> list[Row]:
+    def rows(self, selection: Selection) -> list[Row]:
         """Return the rows from top to bottom, at most one more than `MOST_ROWS`. That row shows that there are more."""
-        kept = self._kept(asked)
-        to_focus = self._ancestors_of([self.bars[asked.focus]] if asked.focus in self.depths else [])
-        reach = self._reach(asked)
+        kept = self._kept(selection)
+        to_focus = self._ancestors_of([self.bars[selection.focus]] if selection.focus in self.depths else [])
+        reach = self._reach(selection)
         rows: list[Row] = []
-        stack: list[Row] = list(reversed(list(self._siblings(self.tops, "top", 0, kept, asked))))
+        stack: list[Row] = list(reversed(list(self._siblings(self.tops, "top", 0, kept, selection))))
         while stack and len(rows) <= MOST_ROWS:
             row = stack.pop()
             rows.append(row)
             if row.group:
                 stack += reversed(self._members(row.group, row.depth))
-            elif self.children[row.bar.uuid] and self._is_open(row, reach, to_focus, asked):
-                below = self._siblings(self.children[row.bar.uuid], str(row.bar.uuid), row.depth + 1, kept, asked)
+            elif self.children[row.bar.uuid] and self._is_open(row, reach, to_focus, selection):
+                below = self._siblings(self.children[row.bar.uuid], str(row.bar.uuid), row.depth + 1, kept, selection)
                 stack += reversed(list(below))
                 rows[-1] = self._row(row.bar, row.depth, is_opened=True)
             elif self.children[row.bar.uuid]:
                 rows[-1] = self._row(row.bar, row.depth, hidden=self.below[row.bar.uuid])
         return rows
 
-    def _is_open(self, row: Row, reach: int | None, to_focus: set[UUID], asked: Asked) -> bool:
+    def _is_open(self, row: Row, reach: int | None, to_focus: set[UUID], selection: Selection) -> bool:
         near = reach is None or self.depths[row.bar.uuid] < reach
-        return near or row.bar.uuid in to_focus or str(row.bar.uuid) in asked.opened
+        return near or row.bar.uuid in to_focus or str(row.bar.uuid) in selection.opened
 
-    def _reach(self, asked: Asked) -> int | None:
-        if asked.all_levels or (asked.filters and asked.depth is None):
+    def _reach(self, selection: Selection) -> int | None:
+        if selection.all_levels or (selection.filters and selection.depth is None):
             return None
-        if asked.depth is None:
+        if selection.depth is None:
             return FOLDED_TO if len(self.order) > FOLDED_ABOVE else None
-        return asked.depth
+        return selection.depth
 
     def _siblings(
-        self, bars: Sequence[TaskBar], above: str, depth: int, kept: set[UUID], asked: Asked
+        self, bars: Sequence[TaskBar], above: str, depth: int, kept: set[UUID], selection: Selection
     ) -> Iterator[Row]:
         families: dict[tuple[str, str], list[TaskBar]] = defaultdict(list)
         for bar in bars:
             if bar.uuid in kept:
                 families[bar.recipient, bar.kind].append(bar)
         alike = [family for family in families.values() if len(family) > ALIKE]
-        groups = {family[0].uuid: self._group(family, f"{above}.{place}", asked) for place, family in enumerate(alike)}
+        groups = {
+            family[0].uuid: self._group(family, f"{above}.{place}", selection) for place, family in enumerate(alike)
+        }
         grouped = {bar.uuid for family in alike for bar in family}
         for bar in bars:
             if bar.uuid in groups:
@@ -154,10 +156,14 @@ class Forest:
             elif bar.uuid in kept and bar.uuid not in grouped:
                 yield self._row(bar, depth)
 
-    def _group(self, family: Sequence[TaskBar], key: str, asked: Asked) -> Group:
+    def _group(self, family: Sequence[TaskBar], key: str, selection: Selection) -> Group:
         members = sorted(family, key=lambda bar: not bar.has_failed)
-        shown = asked.opened.get(key, 0)
-        inside = self._ancestors_of([self.bars[asked.focus]]) | {asked.focus} if asked.focus in self.depths else set()
+        shown = selection.opened.get(key, 0)
+        inside = (
+            self._ancestors_of([self.bars[selection.focus]]) | {selection.focus}
+            if selection.focus in self.depths
+            else set()
+        )
         for place, bar in enumerate(members):
             if bar.uuid in inside:
                 shown = max(shown, SHOWN, place + 1)
@@ -180,27 +186,27 @@ class Forest:
             late=max(timedelta(0), late),
         )
 
-    def _kept(self, asked: Asked) -> set[UUID]:
-        if not asked.filters:
+    def _kept(self, selection: Selection) -> set[UUID]:
+        if not selection.filters:
             return set(self.depths)
-        fits = [bar for bar in self.order if self._fits(bar, asked)]
-        return {bar.uuid for bar in fits} | self._ancestors_of(fits) | ({asked.focus} if asked.focus else set())
+        fits = [bar for bar in self.order if self._fits(bar, selection)]
+        return {bar.uuid for bar in fits} | self._ancestors_of(fits) | ({selection.focus} if selection.focus else set())
 
-    def _fits(self, bar: TaskBar, asked: Asked) -> bool:
-        if asked.only == "errors" and not bar.has_failed:
+    def _fits(self, bar: TaskBar, selection: Selection) -> bool:
+        if selection.only == "errors" and not bar.has_failed:
             return False
-        if asked.only == "stale" and bar.state != "stale":
+        if selection.only == "stale" and bar.state != "stale":
             return False
-        if asked.only == "open" and bar.resolved_at is not None:
+        if selection.only == "open" and bar.resolved_at is not None:
             return False
-        return bar.lasts(self.now) >= asked.least
+        return bar.lasts(self.now) >= selection.least
 
     def _ancestors_of(self, bars: Sequence[TaskBar] | Iterator[TaskBar]) -> set[UUID]:
-        found: set[UUID] = set()
+        ancestors: set[UUID] = set()
         for bar in bars:
             above = bar.parent
-            while above in self.depths and above not in found and self.depths[bar.uuid]:
-                found.add(above)
+            while above in self.depths and above not in ancestors and self.depths[bar.uuid]:
+                ancestors.add(above)
                 bar = self.bars[above]
                 above = bar.parent
-        return found
+        return ancestors

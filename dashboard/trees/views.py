@@ -16,7 +16,7 @@ from dashboard.base.page import DashboardView, choice_of
 from dashboard.figures import thresholds
 from dashboard.saved_views import SavablePage
 from dashboard.trees import waterfall
-from dashboard.trees.rows import MORE, MOST_ROWS, SHOWN, Asked, Forest, Row
+from dashboard.trees.rows import MORE, MOST_ROWS, SHOWN, Forest, Row, Selection
 from dashboard.trees.waterfall import FAILED, LeaseSpan, TaskBar, Window
 from mailbox.access import actions
 from mailbox.inspection import trees
@@ -53,11 +53,11 @@ class TreePage(DashboardView):
         members = trees.members(root, limit=MOST_ROWS + 1)
         is_cut, members = len(members) > MOST_ROWS, members[:MOST_ROWS]
         bars = [_bar(member, self._state(member, stale_after)) for member in members]
-        forest, asked = Forest(bars, root, self.now), self._asked()
-        whole, rows, path = Window.around(bars, self.now), forest.rows(asked), forest.chain()
+        forest, selection = Forest(bars, root, self.now), self._selection()
+        whole, rows, path = Window.around(bars, self.now), forest.rows(selection), forest.chain()
         window = whole.part(*(_milliseconds(request.GET.get(name, "")) for name in ("from", "to")))
         critical = {bar.uuid for bar in path} if len(path) > 1 else set()
-        focused = next((member for member in members if member.task.uuid == asked.focus), None)
+        focused = next((member for member in members if member.task.uuid == selection.focus), None)
         context = {
             "root": root,
             "top": forest.tops[0] if forest.tops and forest.tops[0].uuid == root else None,
@@ -65,7 +65,7 @@ class TreePage(DashboardView):
             "is_cut": is_cut,
             "limit": MOST_ROWS,
             "rows": [
-                self._drawn(row, window, asked) | {"is_critical": not row.group and row.bar.uuid in critical}
+                self._drawn(row, window, selection) | {"is_critical": not row.group and row.bar.uuid in critical}
                 for row in rows[:MOST_ROWS]
             ],
             "has_more_rows": len(rows) > MOST_ROWS,
@@ -78,13 +78,13 @@ class TreePage(DashboardView):
             "wall": waterfall.duration(whole.length),
             "ticks": window.ticks(),
             **self._zoom(whole, window, bars),
-            "asked": asked,
+            "asked": selection,
             "focused": focused,
             "lease": next((one for one in focused.leases if one.ended_at is None), None) if focused else None,
             "may_requeue": self.holds(actions.REQUEUE),
             "may_force_error": self.holds(actions.FORCE_ERROR),
             "q": request.GET.get("q", "")[:100],
-            **self._links(asked),
+            **self._links(selection),
         }
         is_open = any(bar.resolved_at is None for bar in bars)
         shown = [(member.task.pk, member.task.journal_seq) for member in members]
@@ -95,21 +95,21 @@ class TreePage(DashboardView):
             return "stale"
         return "waiting" if member.task.waits_on_id is not None else member.task.outcome or member.task.state
 
-    def _asked(self) -> Asked:
-        asked = self.request.GET
-        depth, focus = asked.get("depth", ""), asked.get("focus", "")
+    def _selection(self) -> Selection:
+        params = self.request.GET
+        depth, focus = params.get("depth", ""), params.get("focus", "")
         if not (depth.isdecimal() and len(depth) < 4):
             depth = choice_of("depth", depth, DEPTHS)
         opened = {}
-        for text in asked.getlist("open")[:OPENED_MOST]:
+        for text in params.getlist("open")[:OPENED_MOST]:
             name, _, count = text.partition(":")
             opened[name] = int(count) if count.isdecimal() and len(count) < 5 else SHOWN
-        return Asked(
+        return Selection(
             focus=_uuid(focus),
             depth=int(depth) if depth.isdecimal() else None,
             all_levels=depth == "all",
-            only=choice_of("only", asked.get("only"), ONLY),
-            least=LEAST.get(choice_of("min", asked.get("min"), LEAST), timedelta(0)),
+            only=choice_of("only", params.get("only"), ONLY),
+            least=LEAST.get(choice_of("min", params.get("min"), LEAST), timedelta(0)),
             opened=opened,
         )
 
@@ -130,13 +130,13 @@ class TreePage(DashboardView):
     def _at(self, span: waterfall.Span) -> str:
         return self._with(**{"from": str(span[0]), "to": str(span[1])})
 
-    def _links(self, asked: Asked) -> dict[str, Any]:
+    def _links(self, selection: Selection) -> dict[str, Any]:
         """Return the choices above the table as (words, address, whether it is chosen)."""
         depth = self.request.GET.get("depth", "")
         minimum = self.request.GET.get("min", "")
         return {
-            "only_links": [(word, self._with(only=only), asked.only == only) for only, word in ONLY.items()],
-            "least_links": [("Any duration", self._with(min=""), not asked.least)]
+            "only_links": [(word, self._with(only=only), selection.only == only) for only, word in ONLY.items()],
+            "least_links": [("Any duration", self._with(min=""), not selection.least)]
             + [(f"≥ {name}", self._with(min=name), minimum == name) for name in LEAST],
             "depth_links": [(one, self._with(depth=one, open=[]), depth == one) for one in DEPTHS],
             "folded": self._with(depth="1", open=[]),
@@ -145,11 +145,10 @@ class TreePage(DashboardView):
 
     def _with(self, **changes: Any) -> str:
         """Return the address of this tree with some parameters changed. Empty parameters are left out."""
-        asked = {name: self.request.GET.getlist(name) for name in KEPT}
-        asked |= changes
-        return f"?{urlencode([(name, value) for name, value in asked.items() if value not in ('', [''])], doseq=True)}"
+        kept = {name: self.request.GET.getlist(name) for name in KEPT} | changes
+        return f"?{urlencode([(name, value) for name, value in kept.items() if value not in ('', [''])], doseq=True)}"
 
-    def _drawn(self, row: Row, window: Window, asked: Asked) -> dict[str, Any]:
+    def _drawn(self, row: Row, window: Window, selection: Selection) -> dict[str, Any]:
         opened = self.request.GET.getlist("open")
         name = row.group.key if row.group else str(row.bar.uuid)
         others = [one for one in opened if one.partition(":")[0] != name]
@@ -181,11 +180,11 @@ class TreePage(DashboardView):
             "lasts": waterfall.duration(row.bar.lasts(self.now)),
             "late": waterfall.duration(row.late) if row.late else "",
             "gap": next((one for one in reversed(row.bar.attempts) if one.repair), None),
-            "is_focus": row.bar.uuid == asked.focus,
+            "is_focus": row.bar.uuid == selection.focus,
             "is_hit": bool(q) and q in row.bar.name.lower(),
-            "focus": self._with(focus="" if row.bar.uuid == asked.focus else str(row.bar.uuid)),
+            "focus": self._with(focus="" if row.bar.uuid == selection.focus else str(row.bar.uuid)),
             "open": self._with(open=[*others, name]),
-            "close": self._with(open=others) if name in asked.opened else "",
+            "close": self._with(open=others) if name in selection.opened else "",
         }
 
     def _failed(self, bars: Sequence[TaskBar], window: Window) -> list[float]:
@@ -324,17 +323,17 @@ class TreeList(SavablePage):
         return {name: value for name, value in self._chosen().items() if value}
 
     def _chosen(self) -> dict[str, str]:
-        asked = self.request.GET
+        params = self.request.GET
         return {
-            "state": choice_of("state", asked.get("state"), STATES),
-            "since": choice_of("since", asked.get("since"), SINCE),
-            "agent": asked.get("agent", "").strip().lower()[:100],
+            "state": choice_of("state", params.get("state"), STATES),
+            "since": choice_of("since", params.get("since"), SINCE),
+            "agent": params.get("agent", "").strip().lower()[:100],
         }
 
     def get(self, request: HttpRequest) -> HttpResponse:
         chosen, cursor = self._chosen(), request.GET.get("cursor", "")
         state, since, agent = chosen.values()
-        found = trees.newest(
+        newest = trees.newest(
             limit=ROWS,
             before=int(cursor) if cursor.isdecimal() and cursor.isascii() and len(cursor) < 19 else None,
             since=self.now - SINCE[since] if since else None,
@@ -342,8 +341,8 @@ class TreeList(SavablePage):
             stale=(self.now, thresholds.stale_after()),
         )
         context = {
-            "trees": [self._drawn(tree) for tree in found.items],
-            "next": self._with(chosen, cursor=str(found.next_key)) if found.next_key is not None else "",
+            "trees": [self._drawn(tree) for tree in newest.items],
+            "next": self._with(chosen, cursor=str(newest.next_key)) if newest.next_key is not None else "",
             "first": self._with(chosen) if cursor else "",
             "states": [(word, self._with(chosen, state=one), one == state) for one, word in STATES.items()],
             "spans": [("Any time", self._with(chosen, since=""), not since)]
@@ -352,8 +351,8 @@ class TreeList(SavablePage):
             **chosen,
             **self.saved_views(),
         }
-        shown = [[(leaf.pk, leaf.state) for leaf in tree.tasks] for tree in found.items]
-        is_open = any(tree.is_open for tree in found.items)
+        shown = [[(leaf.pk, leaf.state) for leaf in tree.tasks] for tree in newest.items]
+        is_open = any(tree.is_open for tree in newest.items)
         return self.live("ops/trees.html", context, (shown, request.GET.urlencode(), is_open and self.now.minute))
 
     def _with(self, chosen: Mapping[str, str], **changes: str) -> str:

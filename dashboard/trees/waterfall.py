@@ -24,8 +24,8 @@ STEPS = (  # milliseconds between two ticks
     *(DAY * number for number in (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000)),
 )
 LOST = ("requeue", "auto_requeue", "force_error", "expired")  # ends of leases that brought no result
-ASKED = "asked"  # the end of a lease whose holder put a question to the sender
-ENDINGS = {"": ", still held", "result": "", ASKED: ", then asked its sender"}  # others are in the lease's own word
+QUESTION = "asked"  # the end of a lease whose holder put a question to the sender
+ENDINGS = {"": ", still held", "result": "", QUESTION: ", then asked its sender"}  # others are in the lease's own word
 FAILED = ("error", "rejected", "expired")
 
 
@@ -179,34 +179,34 @@ def segments(bar: TaskBar, window: Window, now: datetime) -> list[Segment]:
     """Return the parts of a bar from left to right, then its mark. All lie within the window."""
     if bar.replayed_from is not None:
         return _mark("replayed", bar.ends_at(now), window, story(bar, now))
-    found: list[Segment] = []
+    parts: list[Segment] = []
     since, idle = bar.sent_at, "waiting"
     for attempt in bar.attempts:
-        found += _part(idle, since, attempt.leased_at, window)
+        parts += _part(idle, since, attempt.leased_at, window)
         until, tone = attempt.ended_at or now, _tone(attempt, bar)
-        told = _told(attempt, until)
-        found += _part("leased", attempt.leased_at, until, window, least=LEAST, tone=tone, told=told)
+        words = _outcome(attempt, until)
+        parts += _part("leased", attempt.leased_at, until, window, least=LEAST, tone=tone, words=words)
         if attempt.ended_at is None:
-            found += _part("open", attempt.leased_at, until, window, least=LEAST, tone=tone, told=told)
-        since, idle = until, "asked" if attempt.end == ASKED else "gap"
+            parts += _part("open", attempt.leased_at, until, window, least=LEAST, tone=tone, words=words)
+        since, idle = until, "asked" if attempt.end == QUESTION else "gap"
     if bar.resolved_at is None and (not bar.attempts or bar.attempts[-1].ended_at is not None):
-        found += _part("asked" if bar.state == "interrupted" else "waiting", since, now, window, least=LEAST)
-        found += _part("open", since, now, window, least=LEAST, tone=bar.state)
+        parts += _part("asked" if bar.state == "interrupted" else "waiting", since, now, window, least=LEAST)
+        parts += _part("open", since, now, window, least=LEAST, tone=bar.state)
     elif bar.resolved_at is not None and idle != "gap":
-        found += _part(idle, since, bar.resolved_at, window, least=LEAST)
+        parts += _part(idle, since, bar.resolved_at, window, least=LEAST)
     if bar.attempts and bar.attempts[-1].end == "force_error" and bar.resolved_at is not None:
-        found += _mark("forced", bar.resolved_at, window, "closed as an error by hand")
-    return found
+        parts += _mark("forced", bar.resolved_at, window, "closed as an error by hand")
+    return parts
 
 
 def _tone(attempt: LeaseSpan, bar: TaskBar) -> str:
     """Return how an attempt is drawn: a result in the colour of the task's end, a lease that was lost as lost."""
     if attempt.end in LOST:
         return "lost"
-    return {"release": "released", "cancel": "cancelled", ASKED: "interrupted"}.get(attempt.end, bar.state)
+    return {"release": "released", "cancel": "cancelled", QUESTION: "interrupted"}.get(attempt.end, bar.state)
 
 
-def _told(attempt: LeaseSpan, until: datetime) -> str:
+def _outcome(attempt: LeaseSpan, until: datetime) -> str:
     ending = ENDINGS.get(attempt.end, f", {attempt.end.replace('_', ' ')}")
     by = f" by {attempt.by}" if attempt.by else ""
     return f"attempt {attempt.number} took {duration(until - attempt.leased_at)}{ending}{by}"
@@ -216,37 +216,37 @@ IDLE = {"waiting": "queued", "gap": "between attempts", "asked": "waited for an 
 
 
 def _part(
-    kind: str, since: datetime, until: datetime, window: Window, *, least: float = 0.0, tone: str = "", told: str = ""
+    kind: str, since: datetime, until: datetime, window: Window, *, least: float = 0.0, tone: str = "", words: str = ""
 ) -> list[Segment]:
     left, right = window.place(since), window.place(until)
     width = max(least, round(right - left, 1))
     if width <= 0 or not window.shows(since, until):
         return []
-    told = told or f"{IDLE.get(kind, 'still open')} {duration(until - since)}"
-    return [Segment(kind=kind, x=round(min(left, WIDTH - width), 1), width=width, tone=tone, told=told)]
+    words = words or f"{IDLE.get(kind, 'still open')} {duration(until - since)}"
+    return [Segment(kind=kind, x=round(min(left, WIDTH - width), 1), width=width, tone=tone, told=words)]
 
 
-def _mark(kind: str, moment: datetime, window: Window, told: str) -> list[Segment]:
+def _mark(kind: str, moment: datetime, window: Window, words: str) -> list[Segment]:
     if not window.shows(moment, moment):
         return []
-    return [Segment(kind=kind, x=min(WIDTH - 7, max(7.0, window.place(moment))), told=told)]
+    return [Segment(kind=kind, x=min(WIDTH - 7, max(7.0, window.place(moment))), told=words)]
 
 
 def story(bar: TaskBar, now: datetime) -> str:
     """Describe the bar in words, for people who do not see it."""
     if bar.replayed_from is not None:
         return f"answered from the cache, key {bar.key}" if bar.key else "answered from the cache"
-    told = []
+    words = []
     since, waiting = bar.sent_at, "waited"
     for attempt in bar.attempts:
         if attempt.leased_at > since:
-            told.append(f"{waiting} {duration(attempt.leased_at - since)}")
+            words.append(f"{waiting} {duration(attempt.leased_at - since)}")
         until = attempt.ended_at or now
-        told.append(_told(attempt, until))
-        since, waiting = until, "waited for an answer" if attempt.end == ASKED else "waited"
+        words.append(_outcome(attempt, until))
+        since, waiting = until, "waited for an answer" if attempt.end == QUESTION else "waited"
     if bar.resolved_at is None and (not bar.attempts or bar.attempts[-1].ended_at is not None):
-        told.append(f"waits {'for its answer ' if bar.state == 'interrupted' else ''}for {duration(now - since)}")
-    return "; ".join(told) or "never leased"
+        words.append(f"waits {'for its answer ' if bar.state == 'interrupted' else ''}for {duration(now - since)}")
+    return "; ".join(words) or "never leased"
 
 
 def duration(span: timedelta) -> str:
@@ -290,12 +290,12 @@ class Share:
 
 def shares(counts: Sequence[tuple[str, int]]) -> list[Share]:
     """Return the parts of a bar, from left to right, as wide as their counts."""
-    total, x, found = sum(count for _, count in counts), 0.0, []
+    total, x, parts = sum(count for _, count in counts), 0.0, []
     for state, count in counts:
         width = 100 * count / total
-        found.append(Share(state=state, count=count, x=round(x, 1), width=round(width, 1)))
+        parts.append(Share(state=state, count=count, x=round(x, 1), width=round(width, 1)))
         x += width
-    return found
+    return parts
 
 
 def moves(whole: Window, window: Window) -> Mapping[str, Span | None]:
@@ -317,7 +317,7 @@ def bars_of_map(bars: Sequence[TaskBar], whole: Window, now: datetime) -> list[M
     """Return the tasks of the map, each in the first lane that is free at its start; failed tasks come last, on top."""
     free: list[float] = []
     placed: list[tuple[int, float, float, str]] = []
-    for number, bar in enumerate(sorted(bars, key=lambda one: one.sent_at)[:MOST_BARS]):
+    for number, bar in enumerate(sorted(bars, key=lambda bar: bar.sent_at)[:MOST_BARS]):
         x, end = whole.place(bar.sent_at), whole.place(bar.ends_at(now))
         lane = next((lane for lane, until in enumerate(free) if until <= x), len(free))
         lane = lane if lane < LANES else number % LANES
@@ -334,4 +334,4 @@ def bars_of_map(bars: Sequence[TaskBar], whole: Window, now: datetime) -> list[M
         )
         for lane, x, end, state in placed
     ]
-    return sorted(drawn, key=lambda one: one.state in FAILED)
+    return sorted(drawn, key=lambda bar: bar.state in FAILED)

@@ -119,9 +119,9 @@ _RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 def shown_type(data: bytes, declared: str) -> str:
     """Return the media type that these bytes have, "" unless a browser may show them as what they were declared."""
     family = declared.partition("/")[0].strip().lower()
-    found = _type_of(data[:16])
-    is_safe = family in (PICTURE, SOUND) and found.startswith(f"{family}/") and len(data) <= LARGEST
-    return found if is_safe else ""
+    actual = _type_of(data[:16])
+    is_safe = family in (PICTURE, SOUND) and actual.startswith(f"{family}/") and len(data) <= LARGEST
+    return actual if is_safe else ""
 
 
 def _type_of(head: bytes) -> str:
@@ -224,12 +224,12 @@ def of_blocks(blocks: Sequence[Mapping[str, Any]], *, of: str = "", characters: 
     ``of`` is the beginning of their names, "" for the result's content.
     """
     parts = _shown([_part(f"{of}{number}", block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])], characters)
-    found, room = [], min(characters, json_tree.MOST)
+    with_trees, room = [], min(characters, json_tree.MOST)
     for part, block in zip(parts, blocks, strict=False):
         if block["type"] == "json":
             part, room = _with_tree(part, block["value"], room)
-        found.append(part)
-    return found
+        with_trees.append(part)
+    return with_trees
 
 
 def file_of(block: Mapping[str, Any], name: str) -> File:
@@ -298,12 +298,12 @@ def _bytes(block: Mapping[str, Any]) -> tuple[bytes, str]:
 
 def _shown(parts: Sequence[Part], characters: int = SHOWN) -> list[Part]:
     """Cut the parts to ``characters`` in all."""
-    found, left = [], characters
+    shown, left = [], characters
     for part in parts:
         text = part.text
         if text is not None:
             head = text[:left]
             left -= len(head)
             part = replace(part, text=head, is_cut=len(head) < len(text))
-        found.append(part)
-    return found
+        shown.append(part)
+    return shown

@@ -154,7 +154,7 @@ def test_a_requeue_of_an_interrupted_task_is_a_conflict_that_names_the_question(
 
 
 def test_the_newest_messages_are_shown_and_the_earlier_ones_linked(ana, bob, lease, alice):
-    for number in range(conversation.SAID):
+    for number in range(conversation.MESSAGES):
         talking.told(bob, lease.task, f"step {number}")
     talking.said(alice, lease.task, "hurry")
     talking.told(bob, lease.task, "last")
@@ -163,7 +163,7 @@ def test_the_newest_messages_are_shown_and_the_earlier_ones_linked(ana, bob, lea
     first = page.context["talk"].earlier
     back = ana.get(path_of(lease.task, f"?before={first}"))
 
-    assert len(shown(page)) == conversation.SAID
+    assert len(shown(page)) == conversation.MESSAGES
     assert shown(page)[0][2] == ["step 2"]
     assert shown(page)[-2:] == [("alice@local", 2, ["hurry"]), ("bob@local", None, ["last"])]
     assert [texts for _, _, texts in shown(back)] == [["step 0"], ["step 1"]]

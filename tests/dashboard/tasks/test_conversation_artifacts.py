@@ -88,13 +88,13 @@ def test_a_large_artifact_is_bounded_on_the_page_and_whole_in_its_file(
 
 
 def test_many_artifacts_are_counted_and_the_newest_shown(ana, bob, lease):
-    for number in range(conversation.MADE + 3):
+    for number in range(conversation.ARTIFACTS + 3):
         talking.made(bob, lease.task, "text", artifact_id=f"file-{number}")
 
     page = ana.get(path_of(lease.task))
 
-    assert len(page.context["made"].shown) == conversation.MADE
-    assert page.context["made"].shown[-1].title == f"file-{conversation.MADE + 2}"
+    assert len(page.context["made"].shown) == conversation.ARTIFACTS
+    assert page.context["made"].shown[-1].title == f"file-{conversation.ARTIFACTS + 2}"
     assert "3 earlier artifacts" in page.text
 
 

@@ -66,7 +66,7 @@ def test_attempts_divide_the_stream_and_name_who_ended_them(ana, requeued):
 
 
 def test_an_older_page_has_the_attempts_of_its_time_and_no_artifacts(ana, alice, bob, requeued, monkeypatch):
-    monkeypatch.setattr(conversation, "SAID", 1)
+    monkeypatch.setattr(conversation, "MESSAGES", 1)
     task = factories.leased_task(alice, bob).task
     talking.told(bob, task, "one")
     talking.made(bob, task, "an offer")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import uuid
 from datetime import timedelta
 
-from dashboard.trees.rows import Asked, Forest
+from dashboard.trees.rows import Forest, Selection
 from tests.dashboard.trees.test_waterfall import at, bar
 
 ROOT = uuid.UUID(int=1)
@@ -15,7 +15,7 @@ def child(number, *, of=ROOT, kind="", state="ok", sent=0, resolved=1):
 
 
 def shown(bars, now=10, **asked):
-    rows = Forest(bars, ROOT, at(now)).rows(Asked(**asked))
+    rows = Forest(bars, ROOT, at(now)).rows(Selection(**asked))
     return [(row.depth, row.group.key if row.group else row.bar.uuid.int) for row in rows]
 
 
@@ -49,7 +49,7 @@ def test_six_siblings_of_a_kind_fold_into_one_row_until_opened():
 
 
 def test_an_opened_group_shows_the_given_number_and_counts_the_rest():
-    rows = Forest(family(41), ROOT, at(9)).rows(Asked(opened={f"{ROOT}.0": 20}))
+    rows = Forest(family(41), ROOT, at(9)).rows(Selection(opened={f"{ROOT}.0": 20}))
 
     assert rows[1].group is not None
     assert (rows[1].group.left, len(rows)) == (21, 22)
@@ -77,7 +77,7 @@ def test_a_large_tree_opens_two_levels_and_a_small_tree_all():
 
 
 def test_a_folded_row_counts_its_descendants_and_can_be_opened():
-    rows = Forest(chain(6), ROOT, at(9)).rows(Asked(depth=1))
+    rows = Forest(chain(6), ROOT, at(9)).rows(Selection(depth=1))
 
     assert [(row.bar.uuid.int, row.hidden) for row in rows] == [(1, 0), (2, 4)]
     assert len(shown(chain(6), depth=1, opened={str(uuid.UUID(int=2)): 20})) == 3
@@ -98,14 +98,14 @@ def test_a_filter_keeps_matching_tasks_and_their_ancestors():
 
 def test_ancestors_of_a_failed_task_are_marked():
     rows = Forest([child(1, of=None), child(2), child(3, of=uuid.UUID(int=2), state="expired")], ROOT, at(9)).rows(
-        Asked()
+        Selection()
     )
 
     assert [row.has_failed_below for row in rows] == [True, True, False]
 
 
 def test_a_child_that_ended_after_its_parent_shows_the_difference():
-    rows = Forest([child(1, of=None, resolved=3), child(2, resolved=8)], ROOT, at(9)).rows(Asked())
+    rows = Forest([child(1, of=None, resolved=3), child(2, resolved=8)], ROOT, at(9)).rows(Selection())
 
     assert [row.late for row in rows] == [timedelta(0), timedelta(seconds=5)]
 
