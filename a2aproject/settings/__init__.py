@@ -96,7 +96,7 @@ MIDDLEWARE = [
 ]
 
 if A2A_OIDC_ISSUER:
-    AUTHENTICATION_BACKENDS = [*AUTHENTICATION_BACKENDS, "dashboard.oidc.backend.Backend"]  # noqa: F405 (of the browser)
+    AUTHENTICATION_BACKENDS = [*AUTHENTICATION_BACKENDS, "dashboard.people.oidc.Backend"]  # noqa: F405 (of the browser)
 
 ROOT_URLCONF = "a2aproject.urls"
 WSGI_APPLICATION = "a2aproject.wsgi.application"

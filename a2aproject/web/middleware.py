@@ -25,7 +25,8 @@ from django.urls import Resolver404, resolve, reverse
 from rest_framework.views import APIView
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
-from dashboard.base import proof, sessions
+from dashboard.base import sessions
+from dashboard.people import proof
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.access.people import second_factor
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
 
     from django.http.response import HttpResponseBase
 
-    from dashboard.base.htmx import HtmxRequest
+    from dashboard.base.frame import HtmxRequest
 from collections.abc import Callable
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
