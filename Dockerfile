@@ -26,6 +26,7 @@ WORKDIR /opt/a2a-hub
 COPY --from=packages /opt/a2a-hub/.venv .venv
 COPY --from=site /opt/a2a-hub/site/new/html site/html
 COPY . .
+COPY --from=packages /opt/a2a-hub/clients/python/src/a2a_hub_client/_sync clients/python/src/a2a_hub_client/_sync
 RUN .venv/bin/python -m compileall -q a2aproject agentcards clients dashboard mailbox \
     && A2A_VAR=/tmp/var .venv/bin/python manage.py collectstatic --noinput --verbosity 0 --ignore redoc \
     && rm -rf /tmp/var

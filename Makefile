@@ -195,12 +195,17 @@ clean: ## Delete the environment and the caches, but no data
 
 client := clients/python/pyproject.toml clients/python/src/a2a_hub_client/__init__.py # which holds its version
 
+# The client for threads, which git does not keep. An install writes it, too.
+sync := clients/python/src/a2a_hub_client/_sync/__init__.py
+$(sync): clients/python/write_sync.py $(wildcard clients/python/src/a2a_hub_client/_async/*.py)
+	@$(PYTHON) $< && touch $@
+
 # The second holds all packages of the first, so one install serves both.
-.venv/base.stamp: requirements/base.txt $(client)
+.venv/base.stamp: requirements/base.txt $(client) | $(sync)
 	@requirements/install.sh $< clients/python
 	@touch $@
 
-.venv/dev.stamp: requirements/dev.txt $(client)
+.venv/dev.stamp: requirements/dev.txt $(client) | $(sync)
 	@requirements/install.sh $< clients/python
 	@touch .venv/base.stamp $@
 

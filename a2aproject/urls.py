@@ -11,7 +11,7 @@ from drf_spectacular.views import SpectacularSwaggerView
 from a2aproject.web.documentation import DocumentView, manual
 from a2aproject.web.metrics import metrics
 from a2aproject.web.probes import healthz, readyz
-from dashboard.views.session import SignIn, SignOut
+from dashboard.people.sign_in import SignIn, SignOut
 
 admin.autodiscover()
 
@@ -19,7 +19,7 @@ admin.autodiscover()
 _docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
 _docs = _docs_policy(SpectacularSwaggerView.as_view(url_name="api-schema", http_method_names=["get", "head"]))
 
-_oidc = [path("ops/sign-in/provider/", include("dashboard.oidc.urls"))] if settings.A2A_OIDC_ISSUER else []
+_oidc = [path("ops/sign-in/provider/", include("dashboard.people.oidc"))] if settings.A2A_OIDC_ISSUER else []
 
 urlpatterns = [
     *_oidc,

@@ -8,8 +8,8 @@ from datetime import datetime, timedelta
 
 from django.utils import timezone
 
-from dashboard.figures import decisions
-from dashboard.figures.standing import OverviewFigures
+from dashboard.overview import decisions
+from dashboard.overview.decisions import OverviewFigures
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
 from mailbox.database.timetable import ALERT_JOB

@@ -39,7 +39,7 @@ FAULTS = {  # a module: its forbidden import
     "a2a_hub_client/worker/planted.py": "django.conf",
     "a2a_hub_client/planted.py": "mailbox.words.content",
     "agentcards/planted.py": "mailbox.in_process",
-    "dashboard/views/planted.py": "a2aproject.web.errors",
+    "dashboard/base/planted.py": "a2aproject.web.errors",
 }
 
 

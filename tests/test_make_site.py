@@ -47,8 +47,10 @@ def tree(tmp_path: Path) -> Path:
     program(tmp_path / ".venv-docs/bin/python", LAY_OUT)
     program(tmp_path / ".venv-docs/bin/zensical", BUILD)
     program(tmp_path / ".venv-docs/stamp", "")
-    client = ("clients/python/pyproject.toml", "clients/python/src/a2a_hub_client/__init__.py")
-    for path in ("requirements/base.txt", "requirements/dev.txt", *client, ".venv/base.stamp"):
+    package = "clients/python/src/a2a_hub_client"
+    client = ("clients/python/pyproject.toml", "clients/python/write_sync.py", f"{package}/__init__.py")
+    pinned = ("requirements/base.txt", "requirements/dev.txt")
+    for path in (*pinned, *client, f"{package}/_sync/__init__.py", ".venv/base.stamp"):
         program(tmp_path / path, "")
     program(tmp_path / ".venv/bin/python", "#!/bin/sh\necho runs $2\n")
     return tmp_path

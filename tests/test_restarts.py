@@ -13,8 +13,8 @@ import pytest
 
 from a2a_hub_client import Answer
 from a2a_hub_client import Hub as Client
+from a2a_hub_client.models.administration import RepairOutcome
 from a2a_hub_client.models.tasks import LeasedTask
-from a2a_hub_client.models.upkeep import RepairOutcome
 from tests.load.cast import operator_key
 from tests.support.databases import Databases
 from tests.support.hub import Hub, served

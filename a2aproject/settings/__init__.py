@@ -73,10 +73,10 @@ INSTALLED_APPS = [
 
 MIDDLEWARE = [
     "a2aproject.web.observation.ObservationMiddleware",  # first: it measures all that follows
-    "a2aproject.web.proxies.ProxyMiddleware",  # second: all code after it sees the client's own address
+    "a2aproject.web.middleware.ProxyMiddleware",  # second: all code after it sees the client's own address
     "a2aproject.web.bodies.UnreadBodyMiddleware",
     "a2aproject.web.middleware.LeadingSlashesMiddleware",  # before the next, which looks for a token at the start
-    "mailbox.dialects.base.public_routes.RouteMiddleware",  # first to read the path: hides the token of a public route
+    "mailbox.dialects.base.view.RouteMiddleware",  # first to read the path: hides the token of a public route
     "a2aproject.web.middleware.ProgramsMiddleware",  # programs' requests skip all the following middlewares
     "a2aproject.web.compression.CompressionMiddleware",  # outside all that writes a page
     "django_htmx.middleware.HtmxMiddleware",  # before every middleware that may answer with a page
@@ -96,7 +96,7 @@ MIDDLEWARE = [
 ]
 
 if A2A_OIDC_ISSUER:
-    AUTHENTICATION_BACKENDS = [*AUTHENTICATION_BACKENDS, "dashboard.oidc.backend.Backend"]  # noqa: F405 (of the browser)
+    AUTHENTICATION_BACKENDS = [*AUTHENTICATION_BACKENDS, "dashboard.people.oidc.Backend"]  # noqa: F405 (of the browser)
 
 ROOT_URLCONF = "a2aproject.urls"
 WSGI_APPLICATION = "a2aproject.wsgi.application"

@@ -102,8 +102,8 @@ AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_DISABLE_ACCESS_LOG = True
 AXES_VERBOSE = False
-AXES_CLIENT_IP_CALLABLE = "dashboard.base.passwords.address_of"
-AXES_LOCKOUT_CALLABLE = "dashboard.views.session.locked_out"
+AXES_CLIENT_IP_CALLABLE = "dashboard.base.sessions.address_of"
+AXES_LOCKOUT_CALLABLE = "dashboard.people.sign_in.locked_out"
 
 AUTH_PASSWORD_VALIDATORS = [
     {"NAME": "django.contrib.auth.password_validation.MinimumLengthValidator", "OPTIONS": {"min_length": 12}},

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from django.http import HttpRequest
     from django.http.response import HttpResponseBase
 
-    from dashboard.base.htmx import HtmxRequest
+    from dashboard.base.frame import HtmxRequest
 
 PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
 MANUAL = "/docs/"

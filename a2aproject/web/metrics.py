@@ -20,8 +20,8 @@ from prometheus_client.registry import Collector
 from a2aproject.serving import shared_counts
 from a2aproject.web import observation
 from a2aproject.web.errors import error
+from a2aproject.web.middleware import address_in
 from a2aproject.web.probes import read_only
-from a2aproject.web.proxies import address_in
 from dashboard.figures import thresholds
 from mailbox.inspection.health import gauges
 from mailbox.inspection.health.gauges import Gauges

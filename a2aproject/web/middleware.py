@@ -1,10 +1,8 @@
-"""The requests of programs, which need no middleware made for people. This module alone decides which they are.
+"""The middlewares of the hub: proxies, paths with a slash too many, programs, and people.
 
-Sessions, form tokens, messages, htmx and sign-ins serve people's browsers. An API key authenticates a program.
-
-Addresses of clients that append a path to a base URL with a slash at its end.
-
-The conditions of every page for people: a session of some age, a second factor, and a recent proof.
+Sessions, form tokens, messages, htmx and sign-ins serve people's browsers, and programs do without them. This module
+alone decides which requests come from programs. A page for people requires a session of some age, a second factor, and
+a recent proof.
 """
 
 from __future__ import annotations
@@ -27,19 +25,24 @@ from django.urls import Resolver404, resolve, reverse
 from rest_framework.views import APIView
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
-from dashboard.base import proof, sessions
+from dashboard.base import sessions
+from dashboard.people import proof
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.access.people import second_factor
-from mailbox.dialects.base import public_routes
+from mailbox.dialects.base import view as view_module
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from django.http.response import HttpResponseBase
 
-    from dashboard.base.htmx import HtmxRequest
+    from dashboard.base.frame import HtmxRequest
+from collections.abc import Callable
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
 
+from django.http.response import HttpResponseBase
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -121,8 +124,8 @@ class LeadingSlashesMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("//"):
             path = "/" + request.path_info.lstrip("/")
-            if path.startswith(public_routes.PREFIX) or _is_api(path):
-                public_routes.readdress(request, path)
+            if path.startswith(view_module.PREFIX) or _is_api(path):
+                view_module.readdress(request, path)
         return self.get_response(request)
 
 
@@ -188,3 +191,73 @@ def _to_second_factor(request: HtmxRequest, user: User) -> HttpResponseBase:
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": address})
     return HttpResponseRedirect(address)
+
+
+CHAIN, SCHEME = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"
+REPORTS = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP")  # how the names of such headers begin
+MOST_HOPS = 32
+# An address as proxies write it: 192.0.2.1, 192.0.2.1:5678, 2001:db8::1, [2001:db8::1] or [2001:db8::1]:5678.
+_HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([0-9A-Fa-f:.]+)", re.ASCII)
+
+
+class ProxyMiddleware:
+    """Takes the client's address and scheme from a trusted proxy, and drops what other clients report of themselves.
+
+    The address is the right-most one of ``X-Forwarded-For`` that is no trusted proxy. Addresses further left are the
+    client's own words. The scheme is the right-most one of ``X-Forwarded-Proto``. No later code sees other headers of
+    this kind: ``X-Forwarded-*``, ``Forwarded`` and ``X-Real-IP``. The client certificate of ``A2A_CLIENT_CERT_HEADER``
+    is taken from a trusted proxy alone, too.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        meta = request.META
+        reports = {name: meta.pop(name) for name in [name for name in meta if name.startswith(REPORTS)]}
+        certificate = reports.pop(settings.A2A_CLIENT_CERT_META, "") or meta.pop(settings.A2A_CLIENT_CERT_META, "")
+        peer = address_in(meta.get("REMOTE_ADDR", ""))
+        if peer is not None:
+            by_proxy = is_trusted(peer)
+            meta["REMOTE_ADDR"] = str(_client(peer, reports.get(CHAIN, "")) if by_proxy else peer)
+            if by_proxy and certificate:
+                meta[settings.A2A_CLIENT_CERT_META] = certificate
+            if by_proxy and SCHEME in reports:
+                meta[SCHEME] = reports[SCHEME].rpartition(",")[2].strip().lower()
+        return self.get_response(request)
+
+
+def _client(peer: IPv4Address | IPv6Address, chain: str) -> IPv4Address | IPv6Address:
+    """Return the address of the client. The proxy's own address stands for a client that it does not name."""
+    client = peer
+    for hop in reversed(chain.split(",")[-MOST_HOPS:]):
+        address = address_in(hop.strip())
+        if address is None:
+            break
+        client = address
+        if not is_trusted(address):
+            break
+    return client
+
+
+@lru_cache(maxsize=4096)
+def address_in(text: str) -> IPv4Address | IPv6Address | None:
+    """Return the address without port, brackets and zone; None for other text. An IPv4 address in IPv6 is IPv4."""
+    whole = _HOP.fullmatch(text.partition("%")[0])
+    if whole is None:
+        return None
+    try:
+        address = ip_address(whole[1] or whole[2] or whole[3])
+    except ValueError:
+        return None
+    return getattr(address, "ipv4_mapped", None) or address
+
+
+def is_trusted(address: IPv4Address | IPv6Address) -> bool:
+    """Whether ``A2A_TRUSTED_PROXIES`` holds the address."""
+    return _is_in(address, tuple(settings.A2A_TRUSTED_PROXIES))
+
+
+@lru_cache(maxsize=4096)
+def _is_in(address: IPv4Address | IPv6Address, networks: tuple[object, ...]) -> bool:
+    return any(address in network for network in networks)  # type: ignore[operator]

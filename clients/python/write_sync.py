@@ -1,13 +1,10 @@
-"""Writes the client for threads, ``_sync``, from the client for asyncio, ``_async``. Run it after each change there."""
+"""Writes the client for threads, ``_sync``, from that for asyncio, ``_async``. A build of the package runs it."""
 
 from __future__ import annotations
 
 import io
 import re
-import subprocess
-import sys
 import tokenize
-from collections.abc import Iterator
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent / "src" / "a2a_hub_client"
@@ -27,14 +24,17 @@ OURS = re.compile(r"Async(?=[A-Z])")
 WORDS = {"for asyncio": "for threads", "async with": "with", "async for": "for", "await ": ""}
 
 
-def texts() -> Iterator[tuple[Path, str]]:
-    """Yield the path and the text of each module of ``_sync``."""
-    for path in sorted(SOURCE.glob("*.py")):
-        target = TARGET / path.name
-        sorted_imports = _ruff(
-            "check", "--select=I", "--fix-only", "--quiet", path=target, text=of(path.read_text("utf-8"))
-        )
-        yield target, _ruff("format", path=target, text=sorted_imports)
+def write() -> None:
+    """Write each module of ``_sync`` whose text has changed, and delete those without a module in ``_async``."""
+    texts = {path.name: of(path.read_text("utf-8")) for path in SOURCE.glob("*.py")}
+    TARGET.mkdir(exist_ok=True)
+    for path in TARGET.glob("*.py"):
+        if path.name not in texts:
+            path.unlink()
+    for name, text in texts.items():
+        path = TARGET / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
 
 
 def of(source: str) -> str:
@@ -54,11 +54,6 @@ def of(source: str) -> str:
     return NOTE + "".join(lines)
 
 
-def _ruff(command: str, *options: str, path: Path, text: str) -> str:
-    words = [sys.executable, "-m", "ruff", command, *options, f"--stdin-filename={path}", "-"]
-    return subprocess.run(words, input=text, capture_output=True, text=True, check=True).stdout  # noqa: S603
-
-
 def _name(name: str) -> str:
     return NAMES.get(name) or OURS.sub("", name)
 
@@ -70,5 +65,4 @@ def _prose(text: str) -> str:
 
 
 if __name__ == "__main__":
-    for path, text in texts():
-        path.write_text(text, "utf-8")
+    write()

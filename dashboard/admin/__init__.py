@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dashboard.admin import access, agents, rows
+from dashboard.admin import access, rows
 
-__all__ = ["access", "agents", "rows"]
+__all__ = ["access", "rows"]

@@ -1,38 +1,194 @@
-"""The pages of Django's admin for people, their groups, API keys and grants. Every change is journalled."""
+"""The admin of people, groups, API keys, grants and agents. Viewers read, admins change. Every change is journalled."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
-from django.db import transaction
+from django.db import models, transaction
 from django.forms import CheckboxSelectMultiple
+from django.urls import reverse
 from django.utils import timezone
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
 
-from dashboard.admin.agents import ChangedByAdmins, ReadByRole, caller_of, note, role_of_request
+from agentcards import profiles
+from agentcards.models import AgentCard, AgentProfile, Tool
+from mailbox.access import audit
 from mailbox.access.agents import grants
 from mailbox.access.callers import Caller, Role
-from mailbox.access.credentials import keys
+from mailbox.access.credentials import authentication, keys
 from mailbox.access.people import second_factor, staff
 from mailbox.access.requests import Request
 from mailbox.journal import entries
 from mailbox.journal.entries.access import PersonData
-from mailbox.models import ApiKey, CapabilityGrant
+from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
+from mailbox.words.kinds import Entry
 
 if TYPE_CHECKING:
     from django.db.models import Model, QuerySet
     from django.http import HttpRequest, HttpResponse
 
+    AgentAdminBase = admin.ModelAdmin[Agent]
+    CardAdminBase = admin.ModelAdmin[AgentCard]
     GroupBase = admin.ModelAdmin[Group]
     PersonBase = UserAdmin[User]
+    ProfileAdminBase = admin.ModelAdmin[AgentProfile]
     RevocableBase = admin.ModelAdmin[Model]
+    ToolAdminBase = admin.ModelAdmin[Tool]
 else:
-    GroupBase = RevocableBase = admin.ModelAdmin
+    AgentAdminBase = CardAdminBase = GroupBase = ProfileAdminBase = RevocableBase = ToolAdminBase = admin.ModelAdmin
     PersonBase = UserAdmin
+
+_ROLE = "a2a_role"
+
+
+class ReadByRole:
+    """Every member of the hub's groups may read the rows. Only the hub's verbs change them."""
+
+    def has_module_permission(self, request: HttpRequest) -> bool:
+        return role_of_request(request) is not None
+
+    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) is not None
+
+    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return False
+
+
+class ChangedByAdmins(ReadByRole):
+    """Admins may add and change rows. Each change is journalled in its own transaction."""
+
+    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) == Role.ADMIN
+
+    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) == Role.ADMIN
+
+
+@admin.register(Agent)
+class AgentAdmin(ReadByRole, AgentAdminBase):
+    list_display = ("display", "pubkey", "created_at", "paused_at", "paused_reason", "on_dashboard")
+    list_filter = (("paused_at", admin.EmptyFieldListFilter),)
+    search_fields = ("display", "pubkey")
+    ordering = ("display",)
+    fields = ("display", "pubkey", "created_at", "paused_at", "paused_reason")
+
+    @admin.display(description="dashboard")
+    def on_dashboard(self, agent: Agent) -> SafeString:
+        return format_html('<a href="{}">open</a>', self.view_on_site(agent))
+
+    def view_on_site(self, agent: Agent) -> str:
+        return reverse("ops:agent", args=[agent.display])
+
+
+@admin.register(AgentProfile)
+class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
+    list_display = ("agent", "name", "default_project", "persona_archetype", "is_remote")
+    search_fields = ("agent__display", "name", "description")
+    list_select_related = ("agent",)
+    ordering = ("agent__display",)
+
+    @admin.display(boolean=True, description="remote")
+    def is_remote(self, profile: AgentProfile) -> bool:
+        return profile.is_remote
+
+    def get_readonly_fields(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
+        return () if obj is None else ("agent",)
+
+    def get_exclude(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
+        """Hide a remote URL from people who may not change it, because it may hold a secret."""
+        return () if self.has_change_permission(request, obj) else ("remote_url", "card_url")
+
+    def save_model(self, request: HttpRequest, obj: AgentProfile, form: Any, change: bool) -> None:
+        changed = [name for name in _changed(obj) if name in profiles.FIELDS]
+        obj.changed_at = timezone.now()
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            profiles.forget_outage(obj, changed)
+            gate_request = Request.to_change_profile(obj.agent)
+            note(caller_of(request), gate_request, [profiles.change_of(obj, changed)])
+
+
+@admin.register(Tool)
+class ToolAdmin(ChangedByAdmins, ToolAdminBase):
+    list_display = ("name", "is_default", "tags", "description")
+    list_filter = ("is_default",)
+    search_fields = ("name", "description")
+    ordering = ("pk",)
+
+    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+        return role_of_request(request) == Role.ADMIN
+
+    def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
+        details = {name: getattr(obj, name) for name in _changed(obj)}
+        with transaction.atomic():
+            super().save_model(request, obj, form, change)
+            note(caller_of(request), Request.to_manage_tools(), [entries.tool_changed(obj.name, details)])
+
+    def delete_model(self, request: HttpRequest, obj: Tool) -> None:
+        self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
+
+    def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Tool]) -> None:
+        with transaction.atomic():
+            names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
+            Tool.objects.filter(name__in=names).delete()
+            note(caller_of(request), Request.to_manage_tools(), [entries.tool_removed(name) for name in names])
+
+
+@admin.register(AgentCard)
+class AgentCardAdmin(ReadByRole, CardAdminBase):
+    list_display = ("name", "job_id", "registered_by", "registered_at")
+    search_fields = ("name", "job_id")
+    list_select_related = ("registered_by",)
+    ordering = ("pk",)
+
+
+def role_of_request(request: HttpRequest) -> Role | None:
+    """Return the person's role when the request arrived. The admin asks for it once per object on a page."""
+    if not hasattr(request, _ROLE):
+        setattr(request, _ROLE, authentication.role_of(request.user) if isinstance(request.user, User) else None)
+    role: Role | None = getattr(request, _ROLE)
+    return role
+
+
+def _changed(row: models.Model) -> list[str]:
+    """Return the fields that differ from the stored row, or all fields of a new row."""
+    stored = type(row)._default_manager.filter(pk=row.pk).first()
+    names = [field.name for field in row._meta.fields if not field.primary_key]
+    return [name for name in names if stored is None or getattr(stored, name) != getattr(row, name)]
+
+
+def caller_of(request: HttpRequest) -> Caller:
+    """Return the person who made the admin's request, as the journal names them."""
+    name = f"user:{request.user.get_username()}"
+    return Caller(
+        name=name,
+        source=AuditEvent.Source.DASHBOARD,
+        role=role_of_request(request),
+        address=request.META.get("REMOTE_ADDR", ""),
+    )
+
+
+def note(caller: Caller, request: Request, made: Iterable[Entry[Any]]) -> None:
+    """Write the check and the entries in the current transaction, which is the admin's own."""
+    journal = audit.Journal(caller)
+    journal.admit(request)
+    for entry in made:
+        journal.beside(entry)
+    journal.write()
+
 
 STAFF = "is_staff"
 
@@ -78,11 +234,11 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         return [(None, {"fields": ("username",)}), *self.fieldsets[1:]]
 
     def formfield_for_dbfield(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
-        told = {
+        options = {
             "label": "Admin site access",
             "help_text": "Admins always have it. Viewers and operators can read there.",
         }
-        return super().formfield_for_dbfield(db_field, request, **kwargs, **(told if db_field.name == STAFF else {}))
+        return super().formfield_for_dbfield(db_field, request, **kwargs, **(options if db_field.name == STAFF else {}))
 
     def formfield_for_manytomany(self, db_field: Any, request: HttpRequest, **kwargs: Any) -> Any:
         """Return a box for each group, because there are three."""
@@ -125,7 +281,7 @@ class Revocable(ReadByRole, RevocableBase):
     def has_revoke_permission(self, request: HttpRequest) -> bool:
         return role_of_request(request) == Role.ADMIN
 
-    def revoke_one(self, caller: Caller, row: Any) -> None:
+    def revoke_row(self, caller: Caller, row: Any) -> None:
         """Revoke the row through its verb."""
         raise NotImplementedError
 
@@ -135,7 +291,7 @@ class Revocable(ReadByRole, RevocableBase):
         done = 0
         for row in queryset.filter(revoked_at=None):
             try:
-                self.revoke_one(caller, row)
+                self.revoke_row(caller, row)
             except MailboxError as refusal:
                 messages.error(request, f"{row}: {errors.text_for_person(refusal)}")
             else:
@@ -157,7 +313,7 @@ class ApiKeyAdmin(Revocable):
     def owner(self, key: ApiKey) -> str:
         return str(key.agent or f"user:{key.user}")
 
-    def revoke_one(self, caller: Caller, row: ApiKey) -> None:
+    def revoke_row(self, caller: Caller, row: ApiKey) -> None:
         keys.revoke_key(caller, row.public_id)
 
 
@@ -177,7 +333,7 @@ class CapabilityGrantAdmin(Revocable):
             return "expired"
         return "used up" if grant.max_uses is not None and grant.uses >= grant.max_uses else "live"
 
-    def revoke_one(self, caller: Caller, row: CapabilityGrant) -> None:
+    def revoke_row(self, caller: Caller, row: CapabilityGrant) -> None:
         grants.revoke(caller, row.grant_id)
 
 

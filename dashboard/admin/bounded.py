@@ -1,36 +1,74 @@
-"""Lists of a million rows. No page counts, sorts or loads all rows."""
+"""Lists of a million rows, and how they write values. No page counts, sorts or loads all rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
 from django.core.paginator import Paginator
-from django.db.models import Q
+from django.db.models import Model, Q
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dashboard.admin import columns
-from dashboard.admin.agents import ReadByRole
+from dashboard.admin.access import ReadByRole
 from dashboard.figures import thresholds
+from dashboard.templatetags.ops import as_id
+from dashboard.wording import journal
 from mailbox.inspection.search.terms import Moment, Reading
 from mailbox.models.rollup import during
 from mailbox.words.errors import InvalidRequestError
 
 if TYPE_CHECKING:
     from django.contrib.admin.views.main import ChangeList
-    from django.db.models import Model, QuerySet
+    from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse
 
     RowsBase = admin.ModelAdmin[Model]
     PaginatorBase = Paginator[Model]
 else:
     RowsBase, PaginatorBase = admin.ModelAdmin, Paginator
+
+
+def id_of(path: str, title: str) -> Callable[[Any], SafeString | str]:
+    """Return the column of a short id, whose title is the whole one. ``path`` names its field, as `task.uuid`."""
+
+    @admin.display(description=title)
+    def id_(row: Any) -> SafeString | str:
+        value = row
+        for name in path.split("."):
+            value = getattr(value, name)
+        return "" if value is None else as_id(value)
+
+    return id_
+
+
+@admin.display(description="reason")
+def reason(event: Any) -> str:
+    return journal.in_words(event).reason
+
+
+def indented(row: Model, name: str) -> Callable[[Any], SafeString] | str:
+    """Return a field that writes the JSON text of the column ``name``, indented; the name itself for other values."""
+    value = getattr(row, name)
+    if not isinstance(value, str) or value[:1] not in ("{", "["):
+        return name
+    try:
+        text = json.dumps(json.loads(value), indent=2, ensure_ascii=False)
+    except ValueError:
+        return name
+
+    @admin.display(description=str(row._meta.get_field(name).verbose_name))  # type: ignore[union-attr]
+    def written(shown: Any) -> SafeString:
+        return format_html('<pre class="json">{}</pre>', text)
+
+    return written
+
 
 COUNTED_TO = 5_000
 
@@ -63,8 +101,8 @@ class BoundedPaginator(PaginatorBase):
 
     @cached_property
     def _counted(self) -> int:
-        found: Any = self.object_list
-        return int(found.order_by()[: COUNTED_TO + 1].count())
+        rows: Any = self.object_list
+        return int(rows.order_by()[: COUNTED_TO + 1].count())
 
 
 class RowsAdmin(ReadByRole, RowsBase):
@@ -108,7 +146,7 @@ class RowsAdmin(ReadByRole, RowsBase):
     def get_fields(self, request: HttpRequest, obj: Any | None = None) -> Any:
         """Return the fields of a row's page, with JSON texts indented."""
         names = super().get_fields(request, obj)
-        return names if obj is None else [columns.indented(obj, str(name)) for name in names]
+        return names if obj is None else [indented(obj, str(name)) for name in names]
 
     def view_on_site(self, row: Any) -> str:
         return self.page_of(row)
@@ -182,14 +220,14 @@ class ByDate(admin.SimpleListFilter):
         if first is None or last is None:
             return []
         chosen = self.value() or ""
-        found: list[tuple[str, str]] = []
+        choices: list[tuple[str, str]] = []
         for year in [f"{number:04}" for number in range(first.year, last.year + 1)]:
-            found.append((year, year))
+            choices.append((year, year))
             for month in [f"{year}-{number:02}" for number in range(1, 13)] if chosen[:4] == year else []:
-                found.append((month, f"\N{EN DASH} {month}"))
+                choices.append((month, f"\N{EN DASH} {month}"))
                 days = [f"{month}-{number:02}" for number in range(1, 32)] if chosen[:7] == month else []
-                found += [(day, f"\N{EN DASH} \N{EN DASH} {day}") for day in days if span_of(day)]
-        return found
+                choices += [(day, f"\N{EN DASH} \N{EN DASH} {day}") for day in days if span_of(day)]
+        return choices
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         text = self.value()

@@ -13,10 +13,9 @@ from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import path, reverse
 
-from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, moment, problem_of
-from dashboard.admin.columns import id_of, reason
+from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, id_of, moment, problem_of, reason
+from dashboard.audit import AuditList
 from dashboard.base import export
-from dashboard.views.audit import AuditList
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.keys import SPOKEN_KEYS
 from mailbox.inspection.search.terms import Moment, Reading
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
     from django.urls import URLPattern
-
 
 WHOLE_ID = "full ID"
 LONE_ID = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}|[0-9a-fA-F]{4}…[0-9a-fA-F]{4}")  # whole, begun, or by its ends
@@ -50,7 +48,7 @@ class SearchedAdmin(RowsAdmin):
             response.status_code = HTTPStatus.BAD_REQUEST
         return response
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         """Return the rows that match a query; raise `InvalidRequestError`."""
         raise NotImplementedError
 
@@ -63,7 +61,7 @@ class SearchedAdmin(RowsAdmin):
         if LONE_ID.fullmatch(text):
             text = f"{self.id_key}:{text}"
         try:
-            return queryset & self.found(text, moment()).order_by(), False
+            return queryset & self.matching(text, moment()).order_by(), False
         except InvalidRequestError as refusal:
             setattr(request, _PROBLEM, problem_of(refusal))
             return queryset.none(), False
@@ -71,20 +69,20 @@ class SearchedAdmin(RowsAdmin):
 
 def chosen(name: str, values: Iterable[str], known: Mapping[str, Reading], key: str = "") -> type[Chosen]:
     """Return a filter with the given ``values`` of ``key``, which defaults to ``name``."""
-    told = {
+    attributes = {
         "title": name,
         "parameter_name": name,
         "values": tuple(map(str, values)),
         "known": known,
         "key": key or name,
     }
-    return type(f"By{name.title()}", (Chosen,), told)
+    return type(f"By{name.title()}", (Chosen,), attributes)
 
 
 def typed(name: str, hint: str, known: Mapping[str, Reading], key: str = "") -> type[Typed]:
     """Return a filter whose value of ``key`` is typed. ``key`` defaults to ``name``."""
-    told = {"title": name, "parameter_name": name, "hint": hint, "known": known, "key": key or name}
-    return type(f"By{name.title()}", (Typed,), told)
+    attributes = {"title": name, "parameter_name": name, "hint": hint, "known": known, "key": key or name}
+    return type(f"By{name.title()}", (Typed,), attributes)
 
 
 def by_date(of: str, mark: str = "") -> type[ByDate]:
@@ -120,7 +118,7 @@ class AuditEventAdmin(SearchedAdmin):
     )
     search_help_text = help_of(queries.EVENT_KEYS)
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.events(text, at)
 
     def page_of(self, row: AuditEvent) -> str:
@@ -135,12 +133,12 @@ class AuditEventAdmin(SearchedAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         try:
-            found = self.get_changelist_instance(request).get_queryset(request)
+            rows = self.get_changelist_instance(request).get_queryset(request)
             if problem := getattr(request, _PROBLEM, ""):
                 raise InvalidRequestError({"q": problem})
         except InvalidRequestError as refusal:
             return HttpResponse(f"{problem_of(refusal)}\n", status=400, content_type="text/plain; charset=utf-8")
-        return export.stream(found, AuditList.columns, form, "audit")
+        return export.stream(rows, AuditList.columns, form, "audit")
 
 
 @admin.register(Task)
@@ -161,7 +159,7 @@ class TaskAdmin(SearchedAdmin):
     list_select_related = ("sender", "recipient")
     search_help_text = help_of(queries.TASK_KEYS, words=True)
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.tasks(text, at)
 
     def page_of(self, row: Task) -> str:
@@ -182,7 +180,7 @@ class LeaseAdmin(SearchedAdmin):
     list_select_related = ("holder",)
     search_help_text = help_of(queries.LEASE_KEYS, words=True)
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.attempts(text, at)
 
     def page_of(self, row: Lease) -> str:
@@ -198,17 +196,17 @@ class SpokenAdmin(SearchedAdmin):
     id_key = "task"
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
-        found = super().get_queryset(request)
+        rows = super().get_queryset(request)
         match = request.resolver_match
         is_list = match is not None and str(match.url_name).endswith("_changelist")
-        return found.defer("content", "extra", "task__intent_text", "task__metadata") if is_list else found
+        return rows.defer("content", "extra", "task__intent_text", "task__metadata") if is_list else rows
 
 
 @admin.register(Message)
 class MessageAdmin(SpokenAdmin):
     list_display = (id_of("task.uuid", "task"), "seq", "role", "said_at", "on_dashboard")
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.messages(text, at)
 
     def page_of(self, row: Message) -> str:
@@ -221,7 +219,7 @@ class ArtifactAdmin(SpokenAdmin):
         *(id_of("task.uuid", "task"), "seq", "artifact_id", "append", "last_chunk", "said_at", "on_dashboard"),
     )
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.artifacts(text, at)
 
     def page_of(self, row: Artifact) -> str:
@@ -244,7 +242,7 @@ class ResultAdmin(SearchedAdmin):
     list_select_related = ("task", "sender", "recipient")
     search_help_text = help_of(queries.RESULT_KEYS)
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.results(text, at)
 
     def page_of(self, row: Result) -> str:
@@ -266,7 +264,7 @@ class ReplayEntryAdmin(SearchedAdmin):
     search_help_text = help_of(queries.REPLAY_KEYS)
     exclude: ClassVar = ("cache_key",)
 
-    def found(self, text: str, at: Moment) -> QuerySet[Any]:
+    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.replay_entries(text, at)
 
     def page_of(self, row: ReplayEntry) -> str:

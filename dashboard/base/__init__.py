@@ -1,1 +1,1 @@
-"""The parts that pages share: the view, its frame, a list page, an act, exports, preferences."""
+"""The parts that pages share: the view, its frame, a list page, an act, exports, preferences, sessions."""

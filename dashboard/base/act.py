@@ -10,11 +10,10 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 
-from dashboard.base import lost_form
-from dashboard.base.htmx import HtmxRequest
+from dashboard.base import lost_form, reasons
+from dashboard.base.frame import HtmxRequest
 from dashboard.base.page import DashboardView
-from dashboard.forms import reasons
-from dashboard.forms.repair import REASON_MAX_LENGTH, ReasonForm
+from dashboard.base.reasons import REASON_MAX_LENGTH, ReasonForm
 from mailbox.access.limits import rates
 
 Subject = TypeVar("Subject")

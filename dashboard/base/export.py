@@ -26,25 +26,25 @@ Row = TypeVar("Row", bound=Model)
 Columns = Mapping[str, Callable[[Row], Any]]
 
 
-def stream(found: QuerySet[Row], columns: Columns[Row], form: str, name: str, query: str = "") -> StreamingHttpResponse:
-    """Return the rows of ``found`` as a file, newest first, at most `MOST`. Its name tells the day and the ``query``.
+def stream(rows: QuerySet[Row], columns: Columns[Row], form: str, name: str, query: str = "") -> StreamingHttpResponse:
+    """Return the ``rows`` as a file, newest first, at most `MOST`. Its name tells the day and the ``query``.
 
     The header ``X-Truncated`` is set if there are more rows.
     """
     if form not in TYPES:
         raise Http404
-    response = StreamingHttpResponse(_text(found, columns, form), status=HTTPStatus.OK, content_type=TYPES[form])
+    response = StreamingHttpResponse(_text(rows, columns, form), status=HTTPStatus.OK, content_type=TYPES[form])
     words = filter(None, [name, f"{timezone.localdate()}", slugify(NOT_IN_A_NAME.sub("-", query))[:60]])
     response["Content-Disposition"] = f'attachment; filename="{"-".join(words)}.{form}"'
-    if found.order_by()[MOST : MOST + 1].exists():
+    if rows.order_by()[MOST : MOST + 1].exists():
         response["X-Truncated"] = f"the newest {MOST}"
     return response
 
 
-def _text(found: QuerySet[Row], columns: Columns[Row], form: str) -> Iterator[str]:
+def _text(rows: QuerySet[Row], columns: Columns[Row], form: str) -> Iterator[str]:
     if form == "csv":
         yield _line(columns)
-    for row, _ in paging.in_turn(found, ("pk",), newest_first=True, most=MOST):
+    for row, _ in paging.in_turn(rows, ("pk",), newest_first=True, most=MOST):
         values = {name: _plain(read(row)) for name, read in columns.items()}
         if form == "csv":
             yield _line(_cell(value) for value in values.values())

@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from django.conf import settings
 from django.contrib.auth.models import User
+from django.http import HttpRequest
 from django.shortcuts import render
 from django.urls import reverse
 
 from dashboard.base.preferences import Preferences
-from dashboard.figures.standing import NavCounts
+from dashboard.figures import thresholds
+from dashboard.figures.thresholds import COUNTED_TO, Count
 from mailbox.access.people import passwords
+from mailbox.inspection.statistics import standing
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpResponse
+    from django_htmx.middleware import HtmxDetails
 
     from mailbox.access.callers import Caller
 
@@ -68,6 +72,34 @@ class NavItem:
     note: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NavCounts:
+    """The counts that need a person's attention."""
+
+    stale: Count
+    pending: Count
+    paused: Count
+    given_up: Count
+
+    @classmethod
+    def read(cls, now: datetime) -> Self:
+        """Read the counts in one query."""
+        counts = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
+        stale, pending, paused, given_up = map(Count, counts)
+        return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
+
+    @property
+    def notes(self) -> dict[str, str]:
+        """The counts in words, by route. A count of 0 has no words."""
+        notes = {
+            "leases": f"{self.stale} stale" if self.stale else "",
+            "results": f"{self.pending} waiting" if self.pending else "",
+            "agents": f"{self.paused} paused" if self.paused else "",
+            "deliveries": f"{self.given_up} failed" if self.given_up else "",
+        }
+        return {place: note for place, note in notes.items() if note}
+
+
 def page(
     request: HttpRequest,
     template: str,
@@ -105,3 +137,9 @@ def _nav(request: HttpRequest, notes: Mapping[str, str]) -> list[NavItem]:
         is_current = request.path.startswith(url) if place.route != "overview" else request.path == url
         items.append(NavItem(place=place, url=url, is_current=is_current, note=notes.get(place.route, "")))
     return items
+
+
+class HtmxRequest(HttpRequest):
+    """A request behind HtmxMiddleware. ``htmx`` is true for a request that htmx made for a part of a page."""
+
+    htmx: HtmxDetails

@@ -10,9 +10,9 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 
 from dashboard.base import export
-from dashboard.base.saved_views import SavablePage
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
+from dashboard.saved_views import SavablePage
 from mailbox.database import paging
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
@@ -28,7 +28,7 @@ def no_bytes(row: object) -> int:
 
 
 class ListPage(SavablePage):
-    """A list in the order of its rows' age. `found` returns the rows of a query; ``columns`` are those of the exports.
+    """A list in the order of its rows' age. `matching` returns the rows of a query; exports have the ``columns``.
 
     ``parameters`` maps a parameter that other pages link with to its key and to a sign before its value. ``tab`` is the
     parameter of the list's tabs, and also their key.
@@ -51,14 +51,14 @@ class ListPage(SavablePage):
         It is the query of the address with the parameters that other pages link with. The parameter of the tabs
         replaces what the query asks of the tabs' key; `ALL` only removes it.
         """
-        asked = self.request.GET
+        params = self.request.GET
         terms = [
             queries.term(key, f"{sign}{value.strip()}")
             for name, (key, sign) in self.parameters.items()
-            if (value := asked.get(name, "")).strip()
+            if (value := params.get(name, "")).strip()
         ]
-        query = " ".join([*filter(None, [asked.get("q", "").strip()]), *terms])
-        if not self.tab or not (tab := asked.get(self.tab, self.default if not query and "q" not in asked else "")):
+        query = " ".join([*filter(None, [params.get("q", "").strip()]), *terms])
+        if not self.tab or not (tab := params.get(self.tab, self.default if not query and "q" not in params else "")):
             return query
         query = queries.without(query, self.tab)
         return query if tab == ALL else f"{query} {queries.term(self.tab, tab)}".strip()
@@ -68,32 +68,32 @@ class ListPage(SavablePage):
         """The chosen tab: the one value that the query asks of its key, else empty."""
         return queries.chosen(self.query, self.tab) if self.tab else ""
 
-    def found(self, text: str) -> QuerySet[Any]:
+    def matching(self, text: str) -> QuerySet[Any]:
         """Return the rows that match the query ``text``; raise `InvalidRequestError`."""
         raise NotImplementedError
 
-    def listed(self, found: Any) -> QuerySet[Any]:
-        """Return ``found`` as the page shows it, without the payloads that only the exports have."""
-        rows: QuerySet[Any] = found
-        return rows
+    def listed(self, rows: Any) -> QuerySet[Any]:
+        """Return the ``rows`` as the page shows it, without the payloads that only the exports have."""
+        shown: QuerySet[Any] = rows
+        return shown
 
-    def exported(self, found: Any) -> QuerySet[Any]:
-        """Return ``found`` with all that the columns of the exports need."""
-        rows: QuerySet[Any] = found
-        return rows
+    def exported(self, rows: Any) -> QuerySet[Any]:
+        """Return the ``rows`` with all that the columns of the exports need."""
+        shown: QuerySet[Any] = rows
+        return shown
 
     def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
         """Return the template's context besides the rows."""
         return {}
 
-    def total(self, found: Any, page: paging.Page[Any]) -> Count:
+    def total(self, rows: Any, page: paging.Page[Any]) -> Count:
         """Return the number of all rows, of which ``page`` shows some."""
-        return thresholds.counted(found, has_words=self.has_full_text and queries.asks_words(self.query))
+        return thresholds.counted(rows, has_words=self.has_full_text and queries.asks_words(self.query))
 
-    def paged(self, found: Any) -> paging.Page[Any]:
+    def paged(self, rows: Any) -> paging.Page[Any]:
         """Return the rows after the cursor of the address; raise `InvalidRequestError` for that of another list."""
         return paging.keyset(
-            self.listed(found),
+            self.listed(rows),
             self.field,
             self.kind,
             newest_first=self.newest_first,
@@ -109,22 +109,22 @@ class ListPage(SavablePage):
         return {"q": self.query}
 
     def check(self) -> None:
-        self.found(self.query)
+        self.matching(self.query)
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
-            return export.stream(self.exported(self.found(self.query)), self.columns, form, self.name, self.query)
+            return export.stream(self.exported(self.matching(self.query)), self.columns, form, self.name, self.query)
         problem = ""
         try:
-            found = self.found(self.query)
+            rows = self.matching(self.query)
         except InvalidRequestError as error:
             problem = error.fields.get("q", error.message)
-            found = self.found("").none()
-        self.rows = found
-        page = self.paged(found)
+            rows = self.matching("").none()
+        self.rows = rows
+        page = self.paged(rows)
         context = {
             "page": page,
-            "total": self.total(found, page),
+            "total": self.total(rows, page),
             "problem": problem,
             "q": self.query,
             "filters": request.GET,

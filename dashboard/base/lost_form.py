@@ -10,8 +10,8 @@ from django.shortcuts import render
 from django.urls import reverse
 
 from dashboard.base import frame
-from dashboard.base.htmx import HtmxRequest
-from dashboard.forms.repair import REASON_MAX_LENGTH
+from dashboard.base.frame import HtmxRequest
+from dashboard.base.reasons import REASON_MAX_LENGTH
 
 SECRET = ("csrf", "password", "code", "ticket")  # in the names of fields that no page repeats
 

@@ -1,10 +1,14 @@
-"""The view of every page under ``/ops/``. It lets in people of a group, and asks the gate before each change."""
+"""The view of every page under ``/ops/``. It lets in people of a group, and asks the gate before each change.
+
+A choice of the address has known values. An unknown value is refused, so a page never shows other rows than requested.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from http import HTTPStatus
@@ -24,9 +28,8 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
 from dashboard.base import frame, lost_form, sessions
-from dashboard.base.htmx import HtmxRequest
+from dashboard.base.frame import HtmxRequest, NavCounts
 from dashboard.base.preferences import Preferences
-from dashboard.figures.standing import NavCounts
 from dashboard.wording.journal import in_words
 from mailbox.access import audit, capabilities
 from mailbox.access.callers import Caller
@@ -58,7 +61,7 @@ STATUS: dict[type[MailboxError], int] = {
     UnknownPlanError: HTTPStatus.NOT_FOUND,
     UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
 }
-NOT_FOUND: dict[type[MailboxError], str] = {
+UNKNOWN: dict[type[MailboxError], str] = {
     UnknownTaskError: "Task not found",
     UnknownAgentError: "Agent not found",
     UnknownDeliveryError: "Callback not found",
@@ -122,7 +125,7 @@ class DashboardView(View):
                 if isinstance(refusal, UnknownTaskError) and (last := lookup.end_of(UUID(refusal.ids["task_id"]))):
                     return self._compacted(last)
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
-                heading = NOT_FOUND.get(type(refusal)) or HEADING.get(HTTPStatus(status), "Nothing was changed")
+                heading = UNKNOWN.get(type(refusal)) or HEADING.get(HTTPStatus(status), "Nothing was changed")
                 return self.problem(status, heading, errors.text_for_person(refusal))
 
     def http_method_not_allowed(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
@@ -199,14 +202,14 @@ class DashboardView(View):
         """Whether htmx requests a part of the page. A browser requests a whole page."""
         return bool(self.request.htmx)
 
-    def asked(self, **where: Any) -> Request:
+    def gate_request(self, **where: Any) -> Request:
         """Return the gate's request for a POST to this address. A refusal is journalled with it."""
         return Request.to_post(self.needs, self.request.path)
 
     def _pass_the_gate(self, **where: Any) -> None:
         if not self.holds(self.needs):
             with audit.decision(self.caller) as journal:
-                capabilities.require(self.caller, self.asked(**where), journal.now)
+                capabilities.require(self.caller, self.gate_request(**where), journal.now)
 
 
 def _to_sign_in(request: HtmxRequest) -> HttpResponseBase:
@@ -224,3 +227,20 @@ def _to_sign_in(request: HtmxRequest) -> HttpResponseBase:
     return redirect_to_login(
         lost_form.with_reason(request.path, reason) if reason else reverse("ops:overview"), sign_in
     )
+
+
+def uuids(name: str, texts: Sequence[str], *, most: int) -> list[UUID]:
+    """Return the first ``most`` ids; raise `InvalidRequestError` for another text."""
+    try:
+        return [UUID(text) for text in texts[:most]]
+    except ValueError as error:
+        raise InvalidRequestError({name: "isn't an ID"}) from error
+
+
+def choice_of(name: str, value: str | None, choices: Collection[str], default: str = "") -> str:
+    """Return the requested member of ``choices``, ``default`` if none is requested; raise `InvalidRequestError`."""
+    if not value or value == default:
+        return default
+    if value not in choices:
+        raise InvalidRequestError({name: f'must be one of {", ".join(filter(None, choices))}, not "{value[:50]}"'})
+    return value

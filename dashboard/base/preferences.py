@@ -50,9 +50,9 @@ class Preferences:
         kept = {name: request.COOKIES.get(f"ops_{name}", "") for name in READ}
         return cls().with_changes(kept)
 
-    def with_changes(self, asked: Mapping[str, str]) -> Self:
-        """Return the preferences with the values of ``asked``, by name. An invalid value is ignored."""
-        fits: dict[str, Any] = {name: read(asked[name]) for name, read in READ.items() if name in asked}
+    def with_changes(self, changes: Mapping[str, str]) -> Self:
+        """Return the preferences with the ``changes``, by name. An invalid value is ignored."""
+        fits: dict[str, Any] = {name: read(changes[name]) for name, read in READ.items() if name in changes}
         return type(self)(**{**asdict(self), **{name: value for name, value in fits.items() if value is not None}})
 
     @property

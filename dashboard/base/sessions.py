@@ -1,4 +1,4 @@
-"""The age of a person's session: when it began, when its person last used it, and when it is too old."""
+"""A person's session: its address, when it began, when its person last used it, and when it is too old."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from django.contrib.auth import SESSION_KEY, logout
 from django.contrib.sessions.backends.base import UpdateError
 from django.db import DatabaseError
 
-from dashboard.base import passwords
 from mailbox.access.people import sign_ins
 
 if TYPE_CHECKING:
@@ -27,10 +26,15 @@ SEEN_EVERY = 60  # seconds: each note rewrites the session's row
 LIVE = "X-Seen"  # the header of the requests by which live pages refresh themselves
 
 
+def address_of(request: HttpRequest) -> str:
+    address: str = request.META.get("REMOTE_ADDR", "")
+    return address
+
+
 def begin(request: HttpRequest, **_: Any) -> None:
     """Note the time and the address of a sign-in; a receiver of Django's signal ``user_logged_in``."""
     now = int(time.time())
-    address = passwords.address_of(request)
+    address = address_of(request)
     request.session.update({SIGNED_IN_AT: now, SEEN_AT: now, PROVED_AT: now, ADDRESS: address})
 
 
@@ -47,7 +51,7 @@ def keep(request: HttpRequest) -> None:
         username = request.user.get_username()
         logout(request)
         if username:
-            sign_ins.signed_out(username, passwords.address_of(request), reason)
+            sign_ins.signed_out(username, address_of(request), reason)
     elif LIVE not in request.headers and now - session[SEEN_AT] >= SEEN_EVERY:
         session[SEEN_AT] = int(now)
         with suppress(DatabaseError, UpdateError):  # of a read-only database, whose pages people can still read

@@ -1,1 +1,1 @@
-"""The figures of pages: numbers, bars and rows, ready to draw."""
+"""The figures of several pages: thresholds, counts and plots."""

@@ -1,15 +1,17 @@
-"""Plots over time as plain geometry: pure functions, drawn as SVG paths by the templates.
+"""Charts and plots as plain geometry: pure functions, drawn as SVG by the templates.
 
-The plane is `WIDTH` by `HEIGHT` and is stretched to the place on the page. Labels stand outside it, so they keep their
-shape.
+The plane of a plot over time is `WIDTH` by `HEIGHT` and is stretched to the place on the page. Labels stand outside it,
+so they keep their shape.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta, tzinfo
+
+from mailbox.inspection.statistics.series import Point, Sum
 
 WIDTH, HEIGHT = 720, 100
 MOST_TICKS = 4  # of the y axis, without 0
@@ -68,16 +70,16 @@ def time_ticks(start: datetime, end: datetime, zone: tzinfo, *, most: int = 7) -
     span = end - start
     step = next((one for one in TIMES if span / one <= most), DAY * math.ceil(span / DAY / most))
     clock = start.astimezone(zone).replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
-    found = []
+    ticks = []
     for _ in range(math.ceil((span + 2 * DAY) / step)):
         moment = clock.replace(tzinfo=zone).astimezone(UTC)
         share = round(100 * ((moment - start) / span), 2)
         if 3 <= share <= 97 and moment.astimezone(zone).replace(tzinfo=None) == clock:  # a clock may skip an hour
-            found.append(
+            ticks.append(
                 TimeTick(share=share, label=f"{clock:%H:%M}" if clock.hour or clock.minute else f"{clock:%b %-d}")
             )
         clock += step
-    return found
+    return ticks
 
 
 def bar_width(number: int) -> int:
@@ -137,8 +139,8 @@ def cuts(values: Values, scale: Axis) -> str:
 def _step(most: float, *, whole: bool) -> float:
     """Return the least round distance of which `MOST_TICKS` reach ``most``."""
     least = most / MOST_TICKS
-    if not whole and (found := next((step for step in SECONDS if step >= least > 0.5), None)):
-        return float(found)
+    if not whole and (seconds := next((step for step in SECONDS if step >= least > 0.5), None)):
+        return float(seconds)
     power = 10.0 ** math.floor(math.log10(least))
     step = next(one * power for one in ROUND if one * power >= least * (1 - 1e-9))
     return max(1.0, float(math.ceil(step))) if whole else step
@@ -146,3 +148,95 @@ def _step(most: float, *, whole: bool) -> float:
 
 def _middle(place: int, wide: float) -> int:
     return round((place + 0.5) * wide)
+
+
+MINUTE = timedelta(minutes=1)
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bar:
+    """A rectangle of a chart. ``query`` is the filter of the list with the rows that it counts."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    kind: str
+    label: str
+    count: int
+    query: str = ""
+    edge: str = ""  # label of its left end, if it has one
+    is_first_stale: bool = False
+
+    @property
+    def middle(self) -> float:
+        return self.x + self.width / 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Range:
+    """The time span of a chart, and the time of each bar."""
+
+    name: str
+    span: timedelta
+    step: timedelta
+
+    @property
+    def words(self) -> str:
+        return f"{self.name[:-1]} {self.name[-1]}"
+
+    @property
+    def bars(self) -> int:
+        return self.span // self.step
+
+    def start(self, now: datetime) -> datetime:
+        """Return the beginning of the first bar. The last bar holds ``now``."""
+        last = EPOCH + (now - EPOCH) // self.step * self.step
+        return last - self.step * (self.bars - 1)
+
+
+HOUR = Range(name="1h", span=timedelta(hours=1), step=MINUTE)
+RANGES = (
+    HOUR,
+    Range(name="6h", span=timedelta(hours=6), step=timedelta(minutes=5)),
+    Range(name="24h", span=timedelta(hours=24), step=timedelta(minutes=20)),
+    Range(name="7d", span=timedelta(days=7), step=timedelta(hours=2)),
+)
+SPARK = Range(name="2h", span=timedelta(hours=2), step=timedelta(minutes=5))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bucket:
+    """Results from ``start`` until before ``end``."""
+
+    start: datetime
+    end: datetime
+    sum: Sum
+
+
+def finished(start: datetime, end: datetime) -> str:
+    """Return the filter of the tasks whose results were posted from ``start`` until before ``end``."""
+    return f"finished={_minute(start)}..{_minute(end)}"
+
+
+def posted(start: datetime, end: datetime | None = None) -> str:
+    """Return the filter of the results from ``start`` until before ``end``. None is no bound."""
+    return f"delivery=all&posted={_minute(start)}..{_minute(end) if end else ''}"
+
+
+def _minute(moment: datetime) -> str:
+    """Write a moment in UTC to the minute, several times faster than a format of `strftime`."""
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='minutes')}Z"
+
+
+def buckets(points: Iterable[Point], scale: Range, now: datetime) -> list[Bucket]:
+    """Add up the points bar by bar, oldest first. Points before the first bar are left out."""
+    start = scale.start(now)
+    sums = [Sum() for _ in range(scale.bars)]
+    for point in points:
+        place = (point.minute - start) // scale.step
+        if 0 <= place < len(sums):
+            sums[place].count(point)
+    starts = [start + scale.step * place for place in range(scale.bars)]
+    return [Bucket(start=at, end=at + scale.step, sum=one) for at, one in zip(starts, sums, strict=True)]

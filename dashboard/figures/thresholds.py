@@ -31,13 +31,13 @@ class Count:
         return grouped(self.value)
 
 
-def counted(found: QuerySet[Model], *, newest_first: bool = False, has_words: bool = False) -> Count:
-    """Count the rows of ``found`` in bounded time; ``newest_first`` walks the keys as the list does.
+def counted(rows: QuerySet[Model], *, newest_first: bool = False, has_words: bool = False) -> Count:
+    """Count the ``rows`` in bounded time; ``newest_first`` walks the keys as the list does.
 
     ``has_words`` is whether the rows are those of a full-text search, which finds only the newest.
     """
     most = full_text.COUNTED_TO if has_words else COUNTED_TO
-    return Count(found.order_by(*(["-pk"] if newest_first else [])).values("pk")[: most + 1].count(), most)
+    return Count(rows.order_by(*(["-pk"] if newest_first else [])).values("pk")[: most + 1].count(), most)
 
 
 def stale_after() -> timedelta:

@@ -21,8 +21,8 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
-from dashboard.figures import charts, thresholds
-from dashboard.figures.charts import Range
+from dashboard.figures import plots, thresholds
+from dashboard.figures.plots import Range
 from dashboard.wording.payload import Part
 from mailbox.database import descent
 from mailbox.inspection.search import queries
@@ -106,11 +106,11 @@ def in_words(problem: str, status: int | None) -> str:
     """
     text = _NOISE.sub("", redaction.text(problem or "")).strip()
     if status is not None:
-        said = _ANSWERED.sub("", text).strip()
-        return f"HTTP {status}{f': {said}' if said else ''}"
-    if found := _NO_ANSWER.match(text):
-        cause = text[found.end() :]
-        text = cause or f"no answer{found['late'] or ''}"
+        rest = _ANSWERED.sub("", text).strip()
+        return f"HTTP {status}{f': {rest}' if rest else ''}"
+    if match := _NO_ANSWER.match(text):
+        cause = text[match.end() :]
+        text = cause or f"no answer{match['late'] or ''}"
     return text[:1].upper() + text[1:]
 
 
@@ -180,13 +180,13 @@ def results_of(context: Context, status: str, count: int, posted: str) -> str:
 @register.filter
 def finished_in(slot: Slot) -> str:
     """Write the filter of the tasks that ended in this slot."""
-    return charts.finished(slot.start, slot.end)
+    return plots.finished(slot.start, slot.end)
 
 
 @register.filter
 def posted_in(slot: Slot) -> str:
     """Write the filter of the results of this slot."""
-    return charts.posted(slot.start, slot.end)
+    return plots.posted(slot.start, slot.end)
 
 
 @register.filter

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from html import escape
+from typing import TYPE_CHECKING
 
 from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from dashboard.figures.charts import Range
-from dashboard.figures.time_charts import Hit, Mark
 from dashboard.templatetags.ops import axis
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from dashboard.figures.plots import Range
+    from dashboard.time_charts import Hit, Mark
 
 register = template.Library()
 

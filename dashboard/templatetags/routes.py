@@ -35,10 +35,10 @@ def path_of(route: str, *args: Any) -> str:
 @cache
 def _shape(route: str, kinds: tuple[type, ...]) -> str:
     """Return the address with a replacement field for each id."""
-    found = reverse(route, args=[STANDING_FOR[kind] for kind in kinds]).replace("{", "{{").replace("}", "}}")
+    path = reverse(route, args=[STANDING_FOR[kind] for kind in kinds]).replace("{", "{{").replace("}", "}}")
     for kind in kinds:
-        found = found.replace(str(STANDING_FOR[kind]), "{}", 1)
-    return found
+        path = path.replace(str(STANDING_FOR[kind]), "{}", 1)
+    return path
 
 
 @lru_cache(KEPT)
@@ -51,13 +51,13 @@ class RouteNode(URLNode):
         if self.kwargs:
             return super().render(context)
         try:
-            found = path_of(self.view_name.resolve(context), *(arg.resolve(context) for arg in self.args))
+            path = path_of(self.view_name.resolve(context), *(arg.resolve(context) for arg in self.args))
         except NoReverseMatch:
             return super().render(context)
         if self.asvar:
-            context[self.asvar] = found
+            context[self.asvar] = path
             return ""
-        return conditional_escape(found) if context.autoescape else found
+        return conditional_escape(path) if context.autoescape else path
 
 
 @register.tag("url")

@@ -1,1 +1,1 @@
-"""The words of pages for rows and figures."""
+"""The words of several pages for rows and payloads."""

@@ -1,8 +1,7 @@
 """The payloads of tasks, messages, artifacts and results in parts: text as text, exact JSON and its tree, files.
 
-People never see the JSON values of names in ``A2A_REDACTED_FIELDS``.
-
-Pictures and sounds that a browser may show, known by the first bytes of their data.
+People never see the JSON values of names in ``A2A_REDACTED_FIELDS``. A browser shows Markdown without raw HTML, and
+pictures and sounds that are known by the first bytes of their data.
 
 A declared media type is a word of a stranger, so it decides only between picture, sound and neither. Pictures that can
 hold scripts, such as SVG, are not among them.
@@ -15,16 +14,93 @@ import binascii
 import json
 import math
 import mimetypes
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from django.conf import settings
+from django.utils.html import escape
+from django.utils.safestring import SafeString, mark_safe
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererHTML
+from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 
-from dashboard.wording import json_tree, markdown
+from dashboard.wording import json_tree
 from dashboard.wording.json_tree import JsonNode
 from mailbox.words import json_text, redaction
 from mailbox.words.conversation import PROGRESS
+
+MOST_RENDERED = 16 * 1024  # characters of a text, and of all texts of a page that are Markdown by their declared type
+CELLS = 8_000  # the lines of a text, times the columns of its widest table
+_TYPES = ("text/markdown", "text/x-markdown")
+_SIGNS = re.compile(r"^ {0,3}(?:#{1,6} |[-*+] |\d{1,9}[.)] |> |```|~~~|\|)|\*\*\w|`\w|\]\(", re.MULTILINE)
+_TO_THE_WEB = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
+_KEPT = {"a": "href", "ol": "start"}  # a cell's alignment would be an inline style
+
+
+def is_declared(media_type: object) -> bool:
+    return isinstance(media_type, str) and media_type.partition(";")[0].strip().lower() in _TYPES
+
+
+def has_signs(text: str) -> bool:
+    """Whether the text looks like Markdown."""
+    return _SIGNS.search(text) is not None
+
+
+def is_short(text: str) -> bool:
+    """Whether the text may be rendered. The time for some texts grows with the square of their length."""
+    lines = text.split("\n")
+    return len(text) <= MOST_RENDERED and len(lines) * max(line.count("|") for line in lines) <= CELLS
+
+
+def rendered(text: str) -> SafeString:
+    """Return the HTML of a short text. An image becomes a link, and a heading a bold paragraph."""
+    html: SafeString = mark_safe(_PARSER.render(text))  # noqa: S308 (_Renderer escapes text and keeps two attributes)
+    return html
+
+
+class _Parser(MarkdownIt):
+    def validateLink(self, url: str) -> bool:  # noqa: N802 (the name is the library's)
+        return _TO_THE_WEB.match(url) is not None
+
+
+class _Renderer(RendererHTML):
+    def renderToken(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:  # noqa: N802
+        token = tokens[idx]
+        token.attrs = {name: value for name, value in token.attrs.items() if name == _KEPT.get(token.tag)}
+        match token.type:
+            case "heading_open":
+                return "<p><b>"
+            case "heading_close":
+                return "</b></p>\n"
+            case "link_open":
+                token.attrs["rel"] = "noopener noreferrer nofollow"
+            case "link_close" if tokens[idx - 1].type == "link_open":
+                return f"{escape(tokens[idx - 1].attrs['href'])}</a>"
+        return super().renderToken(tokens, idx, options, env)
+
+    def image(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        token = tokens[idx]
+        source = str(token.attrs["src"])
+        words = self.renderInlineAsText(token.children, options, env) or source
+        around = next((one for one in reversed(tokens[:idx]) if one.type.startswith("link_")), None)
+        if around is not None and around.type == "link_open":
+            return escape(words)
+        link = [Token("link_open", "a", 1, {"href": source}), Token("text", "", 0, content=words), _LINK_CLOSE]
+        return self.renderInline(link, options, env)
+
+    def fence(self, tokens: Sequence[Token], idx: int, options: OptionsDict, env: EnvType) -> str:
+        return f'<pre tabindex="0" class="payload" dir="auto"><code>{escape(tokens[idx].content)}</code></pre>\n'
+
+    code_block = fence
+
+
+_LINK_CLOSE = Token("link_close", "a", -1)
+_PARSER = _Parser("commonmark", {"html": False}, renderer_cls=_Renderer)
+_PARSER.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
+
 
 PICTURE, SOUND = "image", "audio"  # the families of media types
 LARGEST = 8 * 2**20  # bytes of a picture or a sound that a page shows
@@ -43,9 +119,9 @@ _RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 def shown_type(data: bytes, declared: str) -> str:
     """Return the media type that these bytes have, "" unless a browser may show them as what they were declared."""
     family = declared.partition("/")[0].strip().lower()
-    found = _type_of(data[:16])
-    is_safe = family in (PICTURE, SOUND) and found.startswith(f"{family}/") and len(data) <= LARGEST
-    return found if is_safe else ""
+    actual = _type_of(data[:16])
+    is_safe = family in (PICTURE, SOUND) and actual.startswith(f"{family}/") and len(data) <= LARGEST
+    return actual if is_safe else ""
 
 
 def _type_of(head: bytes) -> str:
@@ -97,7 +173,7 @@ class Part:
     def has_preview(self) -> bool:
         """Whether it can be shown as Markdown: by its declared type, or as words that look like it."""
         text = self.text or ""
-        return (self.is_markdown or (self.is_words and markdown.has_signs(text))) and markdown.is_short(text)
+        return (self.is_markdown or (self.is_words and has_signs(text))) and is_short(text)
 
     @property
     def is_long_for_words(self) -> bool:
@@ -148,12 +224,12 @@ def of_blocks(blocks: Sequence[Mapping[str, Any]], *, of: str = "", characters: 
     ``of`` is the beginning of their names, "" for the result's content.
     """
     parts = _shown([_part(f"{of}{number}", block) for number, block in enumerate(blocks[:BLOCKS_SHOWN])], characters)
-    found, room = [], min(characters, json_tree.MOST)
+    with_trees, room = [], min(characters, json_tree.MOST)
     for part, block in zip(parts, blocks, strict=False):
         if block["type"] == "json":
             part, room = _with_tree(part, block["value"], room)
-        found.append(part)
-    return found
+        with_trees.append(part)
+    return with_trees
 
 
 def file_of(block: Mapping[str, Any], name: str) -> File:
@@ -200,7 +276,7 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
             filename = f"{block['filename']}, " if isinstance(block.get("filename"), str) else ""
             title, shown_as = f"{kind.capitalize()}: {filename}{mime}", shown_type(data, mime)
             return Part(name=name, title=title, text=None, size=len(data), media_type=shown_as)
-    return Part(name=name, title=title, text=text, size=len(text), is_markdown=markdown.is_declared(declared))
+    return Part(name=name, title=title, text=text, size=len(text), is_markdown=is_declared(declared))
 
 
 def _with_tree(part: Part, value: Any, room: int = json_tree.MOST) -> tuple[Part, int]:
@@ -222,12 +298,12 @@ def _bytes(block: Mapping[str, Any]) -> tuple[bytes, str]:
 
 def _shown(parts: Sequence[Part], characters: int = SHOWN) -> list[Part]:
     """Cut the parts to ``characters`` in all."""
-    found, left = [], characters
+    shown, left = [], characters
     for part in parts:
         text = part.text
         if text is not None:
             head = text[:left]
             left -= len(head)
             part = replace(part, text=head, is_cut=len(head) < len(text))
-        found.append(part)
-    return found
+        shown.append(part)
+    return shown

@@ -105,11 +105,6 @@ def kept(
     )
 
 
-def is_compacted(task: Task) -> bool:
-    """Whether a verb returned ``task`` as `RememberedTask.as_task` makes it, without a row."""
-    return task.pk is None
-
-
 def find(task_id: UUID) -> RememberedTask | None:
     """Return a compacted task; None for any other id, and for a row of a version that kept no digests."""
     row = AuditEvent.objects.compaction_of(task_id).first()

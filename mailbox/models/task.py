@@ -284,6 +284,11 @@ class Task(models.Model):
         return json_text.loads(self.metadata) if self.dialect == A2A else {}
 
     @property
+    def is_compacted(self) -> bool:
+        """Whether it has no row any more: the journal alone still answers its repeats."""
+        return self.pk is None
+
+    @property
     def is_idempotent(self) -> bool:
         """Whether the task declares that doing it twice is safe, with a key."""
         return self.duplicate_safety == DuplicateSafety.IDEMPOTENT and bool((self.idempotency_key or "").strip())

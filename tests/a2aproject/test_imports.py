@@ -17,7 +17,7 @@ from tests.support.hub import PATIENCE, ROOT
 pytestmark = pytest.mark.one_database
 
 PAGES = (
-    *("a2aproject.admin", "a2aproject.urls", "dashboard.admin", "dashboard.views", "mailbox.dialects.base.view"),
+    *("a2aproject.admin", "a2aproject.urls", "dashboard.admin", "dashboard.base.page", "mailbox.dialects.base.view"),
     *("drf_spectacular.plumbing", "pydantic", "rest_framework.views"),
 )
 CLIENTS = ("httpcore", "httpx", "mailbox.outbound.exchange")

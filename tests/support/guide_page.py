@@ -28,7 +28,7 @@ def _guide() -> Any:
     if not apps.ready:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
         django.setup()
-    return importlib.import_module("dashboard.views.guide")
+    return importlib.import_module("dashboard.guide")
 
 
 def _rows(meanings: dict[str, str], after: str = "") -> str:

@@ -14,8 +14,7 @@ from typing import Any
 
 from a2a_hub_client import Hub
 from a2a_hub_client.cli.commands.work import environment_without
-from a2a_hub_client.worker.batches import BatchingClient
-from a2a_hub_client.worker.client import WorkerClient
+from a2a_hub_client.worker.client import BatchingClient, WorkerClient
 from a2a_hub_client.worker.orphans import Resuming
 from a2a_hub_client.worker.programs import Programs, ProgramSettings
 from a2a_hub_client.worker.worker import Worker

@@ -19,6 +19,7 @@ TESTS = ("tests", "tools")
 MADE = {  # .gitignore
     "clients/javascript/dist",
     "clients/javascript/node_modules",
+    "clients/python/src/a2a_hub_client/_sync",
     "screenshots",
     "site",
     "staticfiles",

@@ -18,7 +18,7 @@ ENTRIES = "mailbox/journal/entries"
 JOURNAL = "mailbox/access/audit.py"
 ROWS = {"Entry", "LifeEntry", "AuditEvent"}
 COVENANT = "mailbox/dialects/covenant/"  # its answers have a field `kind`, too, with values of journal rows
-OUTBOUND = ("dashboard/oidc/provider.py", "mailbox/outbound/exchange.py")
+OUTBOUND = ("dashboard/people/oidc.py", "mailbox/outbound/exchange.py")
 CLIENTS = re.compile(r"httpx\.(?:Client|AsyncClient|get|post|stream|request)\(|urlopen\(|requests\.(?:get|post)")
 
 

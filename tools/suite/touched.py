@@ -62,9 +62,13 @@ PLUGIN = re.compile(r"^    \"(tests\.support\.\w+)\",$", re.MULTILINE)
 
 
 def changed_since(base: str) -> set[str]:
-    """Return the paths of files that changed since ``base``, committed or not; of a renamed file, both paths."""
-    changed = _git("diff", "--name-only", "--no-renames", "--merge-base", base)
-    return {*changed, *_git("ls-files", "--others", "--exclude-standard")}
+    """Return the paths of files that changed since ``base``, committed or not; of a renamed file, both paths.
+
+    The client for threads has changed with the client for asyncio, from which it is written.
+    """
+    tracked = _git("diff", "--name-only", "--no-renames", "--merge-base", base)
+    changed = {*tracked, *_git("ls-files", "--others", "--exclude-standard")}
+    return changed | {path.replace("/_async/", "/_sync/") for path in changed}
 
 
 def upstream() -> str:
@@ -96,10 +100,15 @@ def mirrors(changed: Iterable[str]) -> set[str]:
 
 
 def _mirrors(module: PurePosixPath, path: PurePosixPath) -> bool:
-    """Whether ``tests/a/b/test_c_more.py`` is a test of ``a/b/c.py``, or of the template ``c.html``."""
-    is_template = path.parts[0] == "templates" and module.parts[1] == "dashboard"
-    is_beside = path.suffix == ".py" and module.parent == PurePosixPath("tests", path.parent)
-    return (is_template or is_beside) and f"{module.stem}_".startswith(f"test_{path.stem.lstrip('_')}_")
+    """Whether ``tests/a/b/test_c_more.py`` is a test of ``a/b/c.py``, or of the template ``c.html``.
+
+    A template ``b_more.html`` or ``bs.html`` also has the tests in the folder ``bs`` of its pages.
+    """
+    name = f"{module.stem}_".startswith(f"test_{path.stem.lstrip('_')}_")
+    if path.parts[0] == "templates":
+        is_of_page = module.parent.name.rstrip("s") == path.stem.partition("_")[0].rstrip("s")
+        return module.parts[1] == "dashboard" and (name or is_of_page)
+    return name and path.suffix == ".py" and module.parent == PurePosixPath("tests", path.parent)
 
 
 def cheapest(changed: set[str], own: set[str], seconds: float) -> tuple[list[str], int]:

@@ -139,7 +139,7 @@ ROWS: Mapping[type[MailboxError], ErrorRow] = {
     errors.InvalidJsonError: ErrorRow(-32700, *_ARGUMENT, "INVALID_REQUEST"),
     InvalidEnvelopeError: ErrorRow(-32600, *_ARGUMENT, "INVALID_REQUEST"),
     UnknownRpcMethodError: _NO_METHOD,
-    http_errors.UnknownPathError: _NO_METHOD,
+    http_errors.PathNotFoundError: _NO_METHOD,
     InvalidRequestError: _INVALID_PARAMS,
     TaskConflictError: _INVALID_PARAMS,
 }

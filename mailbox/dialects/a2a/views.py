@@ -28,7 +28,7 @@ from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.view import VERSION, OfficialView
 from mailbox.dialects.base import bodies
 from mailbox.dialects.base.bodies import encoded
-from mailbox.dialects.base.http_errors import UnknownPathError
+from mailbox.dialects.base.http_errors import PathNotFoundError
 from mailbox.dialects.base.openapi import Shape, describe
 from mailbox.dialects.base.view import parse
 from mailbox.words.a2a import v0_3, v0_3_requests
@@ -349,4 +349,4 @@ class UnknownRouteView(RestView):
     schema = None
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        raise UnknownPathError
+        raise PathNotFoundError

@@ -26,7 +26,7 @@ import orjson
 from pydantic import TypeAdapter
 
 from mailbox.dialects.base import http_errors
-from mailbox.dialects.base.fields import AgentName, Content
+from mailbox.dialects.base.bodies import AgentName, Content
 from mailbox.dialects.base.openapi import CODES
 from mailbox.dialects.base.wire import COMPONENT
 

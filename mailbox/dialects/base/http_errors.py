@@ -37,7 +37,7 @@ class MethodNotAllowedError(MailboxError):
     code = "method_not_allowed"
 
 
-class UnknownPathError(MailboxError):
+class PathNotFoundError(MailboxError):
     """There is no such route. /api/docs/ lists them."""
 
     code = "not_found"
@@ -65,7 +65,7 @@ TRANSPORT_STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     LengthRequiredError: HTTPStatus.LENGTH_REQUIRED,
     UnsupportedMediaTypeError: HTTPStatus.UNSUPPORTED_MEDIA_TYPE,
     MethodNotAllowedError: HTTPStatus.METHOD_NOT_ALLOWED,
-    UnknownPathError: HTTPStatus.NOT_FOUND,
+    PathNotFoundError: HTTPStatus.NOT_FOUND,
     UnavailableError: HTTPStatus.SERVICE_UNAVAILABLE,
     StalledBodyError: HTTPStatus.SERVICE_UNAVAILABLE,
 }

@@ -1,6 +1,7 @@
 """The base of every dialect's views: it reads bodies, authenticates callers and answers errors.
 
-Errors in fields, in words of JSON. The ids in the paths of routes.
+Clients that cannot authenticate but take any base URL use a public route, ``/p/<token>/...``. Its middleware is the
+first one. All code after it sees the path without the token, or a path that no view answers.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import binascii
 import errno
 import logging
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
@@ -19,9 +20,9 @@ from uuid import UUID
 from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
 from django.db import InterfaceError, OperationalError
-from django.http import Http404, HttpRequest
+from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
-from django.urls import register_converter
+from django.urls import Resolver404, register_converter, resolve
 from django.urls.converters import StringConverter
 from pydantic import BaseModel, ValidationError
 from rest_framework import exceptions
@@ -38,9 +39,9 @@ from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
 from mailbox.dialects.base.http_errors import (
     TRANSPORT_STATUS,
     MethodNotAllowedError,
+    PathNotFoundError,
     StalledBodyError,
     UnavailableError,
-    UnknownPathError,
 )
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.words import certificates, errors
@@ -334,5 +335,74 @@ def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case TooManyFieldsSent():
             return InvalidRequestError({"query": f"has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"})
         case Http404() | exceptions.NotFound():
-            return UnknownPathError()
+            return PathNotFoundError()
     return None
+
+
+_PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
+PREFIX = "/p/"  # of a public route; no view answers at it
+# A cache would keep the address, and would answer after the route's revocation.
+HEADERS = {"Referrer-Policy": "no-referrer", "Cache-Control": "private, no-store", "Vary": "*"}
+# Headers in which a client or a proxy may have left a copy of the address.
+_COPIES = ("HTTP_REFERER", "HTTP_X_REQUEST_ID", "HTTP_X_ORIGINAL_URL", "HTTP_X_FORWARDED_URI", "RAW_URI", "REQUEST_URI")
+
+
+class RouteMiddleware:
+    """Take the token off the path and note its route on the request, for views that are open to public routes.
+
+    An unknown token, a revoked token and a path that is not open all answer as a path that does not exist.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponse]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponse:
+        prefixed = _PREFIXED.fullmatch(request.path_info)
+        if prefixed is None:
+            return self.get_response(request)
+        token, path = prefixed[1], "/" + prefixed[2].lstrip("/")
+        _forget(request, token)
+        response = self._answer(request, token, path)
+        for name, value in HEADERS.items():
+            response[name] = value
+        return response
+
+    def _answer(self, request: HttpRequest, token: str, path: str) -> HttpResponse:
+        try:
+            route = public_routes.recognise(token)
+        except (OperationalError, InterfaceError) as error:
+            outages.note(error)
+            return _unavailable()
+        if route is None or not _is_open(path):
+            readdress(request, PREFIX)
+        else:
+            readdress(request, path)
+            setattr(request, ROUTE_ATTRIBUTE, route)
+            setattr(request, ROUTE_PATH_ATTRIBUTE, f"{PREFIX}{token}")
+        return self.get_response(request)
+
+
+def _is_open(path: str) -> bool:
+    try:
+        view = getattr(resolve(path).func, "cls", None)
+    except Resolver404:
+        return False
+    return isinstance(view, type) and issubclass(view, DialectView) and bool(view.open_to_routes)
+
+
+def readdress(request: HttpRequest, path: str) -> None:
+    """Let the request ask for ``path``, without a redirect."""
+    request.path_info = request.META["PATH_INFO"] = path
+    request.path = request.META.get("SCRIPT_NAME", "").rstrip("/") + path
+
+
+def _forget(request: HttpRequest, token: str) -> None:
+    for name in _COPIES:
+        if token and token in request.META.get(name, ""):
+            del request.META[name]
+
+
+def _unavailable() -> HttpResponse:
+    error = UnavailableError()
+    body = {"kind": "error", "code": error.code, "message": error.message}
+    return JsonResponse(body, status=503, headers={"Retry-After": "1"})

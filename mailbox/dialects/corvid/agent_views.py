@@ -26,7 +26,7 @@ from agentcards.card_document import CardDocument, build_agent_card, build_agent
 from agentcards.models import AgentProfile
 from mailbox.access import capabilities, requests
 from mailbox.access.agents import directory
-from mailbox.dialects.base.fields import Exact, Lax, Text
+from mailbox.dialects.base.bodies import Exact, Lax, Text
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import handler, wire
 from mailbox.dialects.corvid.views import CorvidView

@@ -15,7 +15,7 @@ from mailbox.access import credential_lists
 from mailbox.access.agents import directory, grants
 from mailbox.access.credentials import keys, public_routes
 from mailbox.access.credentials.public_routes import HIGHEST_RATE
-from mailbox.dialects.base.fields import AgentField, DateMs, Exact, Integer, Text, moment
+from mailbox.dialects.base.bodies import AgentField, DateMs, Exact, Integer, Text, moment
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import access_wire, requests
 from mailbox.dialects.covenant.views import MailboxView

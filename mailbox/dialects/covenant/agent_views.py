@@ -12,7 +12,7 @@ from mailbox.access.agents import directory, grants, peers, registration
 from mailbox.access.credentials import signing_keys
 from mailbox.access.limits import own_limits, quota_usage
 from mailbox.access.limits.own_limits import LARGEST, LARGEST_BYTES
-from mailbox.dialects.base.fields import AgentField, DateMs, Exact, Integer, Text
+from mailbox.dialects.base.bodies import AgentField, DateMs, Exact, Integer, Text
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.wire import agent_id
 from mailbox.dialects.covenant import agent_wire, requests

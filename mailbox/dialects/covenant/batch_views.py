@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.limits import rates, waits
-from mailbox.dialects.base.fields import Exact, Integer
+from mailbox.dialects.base.bodies import Exact, Integer
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.base.wire import ShownAs

@@ -10,7 +10,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.limits import waits
-from mailbox.dialects.base.fields import Blocks, Exact, Number, QueryInteger, Text
+from mailbox.dialects.base.bodies import Blocks, Exact, Number, QueryInteger, Text
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import conversation_wire as wire
 from mailbox.dialects.covenant.requests import ListQuery

@@ -8,7 +8,7 @@ from pydantic import Field
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox.dialects.base.fields import MAX_DATE_MS, Exact, QueryInteger, moment
+from mailbox.dialects.base.bodies import MAX_DATE_MS, Exact, QueryInteger, moment
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import journal_wire
 from mailbox.dialects.covenant.requests import ListQuery

@@ -11,7 +11,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.callers import Caller
-from mailbox.dialects.base.fields import Exact, Integer, Text
+from mailbox.dialects.base.bodies import Exact, Integer, Text
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import repair_wire, requests
 from mailbox.dialects.covenant.views import MailboxView

@@ -10,7 +10,7 @@ from uuid import UUID
 
 from pydantic import Field
 
-from mailbox.dialects.base.fields import AgentField, Blocks, EpochMs, Exact, Lax, QueryInteger, Text, WorkTimeoutMs
+from mailbox.dialects.base.bodies import AgentField, Blocks, EpochMs, Exact, Lax, QueryInteger, Text, WorkTimeoutMs
 from mailbox.dialects.base.wire import BlockList
 from mailbox.inspection.lists import QueueFilter
 from mailbox.models import Task

@@ -18,7 +18,6 @@ from mailbox.dialects.base.wire import AgentId, BlockList, agent_id
 from mailbox.inspection.answers import Beside, Named
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
-from mailbox.journal import compacted_tasks
 from mailbox.models import Result, Task
 from mailbox.words import times
 from mailbox.words.times import epoch_ms
@@ -259,7 +258,7 @@ class TaskQueued(TypedDict):
 def queued(row: Task) -> TaskQueued:
     """Render the answer to a send. A repeat of a compacted task also gets the task's outcome: no drain will."""
     rendered: TaskQueued = {"kind": "a2a_task_queued", "task_id": row.uuid}
-    if compacted_tasks.is_compacted(row):
+    if row.is_compacted:
         rendered["outcome"] = choice(row.outcome)
         rendered["compacted"] = True
     return rendered

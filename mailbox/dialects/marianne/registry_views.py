@@ -11,7 +11,7 @@ from rest_framework.response import Response
 
 from agentcards import models
 from agentcards.registry import CardRegistry, CardTakenError
-from mailbox.dialects.base.fields import Exact, Text
+from mailbox.dialects.base.bodies import Exact, Text
 from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView

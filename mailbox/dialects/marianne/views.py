@@ -14,13 +14,12 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.agents import directory
-from mailbox.dialects.base.fields import Exact, Text, WorkTimeoutMs
+from mailbox.dialects.base.bodies import Exact, Text, WorkTimeoutMs
 from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import inbox, wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
-from mailbox.journal import compacted_tasks
 from mailbox.life import leasing, results, sending
 from mailbox.models import Agent
 from mailbox.upkeep import imports
@@ -217,7 +216,7 @@ class InboxTasksView(InboxView):
                 work_timeout=times.from_ms(body.work_timeout_ms),
             ),
         )
-        return _shown(inbox.render(sent), is_compacted=compacted_tasks.is_compacted(sent))
+        return _shown(inbox.render(sent), is_compacted=sent.is_compacted)
 
 
 class InboxTaskView(InboxView):
@@ -264,7 +263,7 @@ class CompleteView(InboxView):
     def _finished(self, agent: str, posted: ResultEnvelope) -> Response:
         owner = self.require_owner(agent)
         task = results.post_result(self.caller, posted, lease_first=True).task
-        if compacted_tasks.is_compacted(task):
+        if task.is_compacted:
             return _shown(inbox.render(task), is_compacted=True)
         return self.shown(owner, posted.task_id)
 

@@ -13,8 +13,7 @@ from uuid import UUID
 from django.conf import settings
 
 from mailbox.database.paging import BUDGET
-from mailbox.dialects.base.bodies import encoded
-from mailbox.dialects.base.fields import Lax, Text
+from mailbox.dialects.base.bodies import Lax, Text, encoded
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.mcp import tools, wire
 from mailbox.dialects.mcp.messages import (

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pydantic import AwareDatetime, Field, model_validator
 
-from mailbox.dialects.base.fields import AgentField, Blocks, Exact, Integer, Number, Text
+from mailbox.dialects.base.bodies import AgentField, Blocks, Exact, Integer, Number, Text
 from mailbox.words import times
 from mailbox.words.conversation import RESULT, ArtifactUpdate, Update, UpdateStatus
 from mailbox.words.envelopes import (

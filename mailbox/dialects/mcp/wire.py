@@ -20,7 +20,6 @@ from typing_extensions import TypedDict
 from mailbox.access.callers import Caller
 from mailbox.dialects.base.wire import actor
 from mailbox.inspection.answers import Beside, Produced
-from mailbox.journal import compacted_tasks
 from mailbox.models import AuditEvent, Lease, Message, Result, Task
 from mailbox.words import json_text, times
 
@@ -367,7 +366,7 @@ def iso(moment: datetime) -> str:
 
 def sent(row: Task) -> Json:
     """Render a task that was sent. A repeat of a compacted task has its outcome alone: its result was deleted."""
-    gone = {"compacted": True} if compacted_tasks.is_compacted(row) else {}
+    gone = {"compacted": True} if row.is_compacted else {}
     outcome = {"outcome": row.outcome} if row.outcome else {}
     return {"task_id": row.uuid, "state": row.state, **outcome, **gone, "resource": task_uri(row.uuid)}
 

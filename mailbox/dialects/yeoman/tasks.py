@@ -16,7 +16,6 @@ from mailbox.dialects.yeoman import wire
 from mailbox.dialects.yeoman.requests import SubmittedWork
 from mailbox.dialects.yeoman.wire import TaskStatus
 from mailbox.inspection import lists, tasks
-from mailbox.journal import compacted_tasks
 from mailbox.life import expiry, sending
 from mailbox.models import Agent, Task
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -36,7 +35,7 @@ class Receipt:
     @property
     def is_compacted(self) -> bool:
         """Whether the task has ended since and was compacted."""
-        return self.task is None or compacted_tasks.is_compacted(self.task)
+        return self.task is None or self.task.is_compacted
 
 
 def draft(caller: Caller, work: SubmittedWork, *, to_peer: str = "", message_id: str = "") -> TaskEnvelope:

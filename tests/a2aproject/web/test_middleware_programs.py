@@ -17,10 +17,10 @@ from tests.support import factories
 OURS = "a2aproject.web.middleware.ProgramsMiddleware"
 FOR_ALL = [
     "a2aproject.web.observation.ObservationMiddleware",
-    "a2aproject.web.proxies.ProxyMiddleware",
+    "a2aproject.web.middleware.ProxyMiddleware",
     "a2aproject.web.bodies.UnreadBodyMiddleware",
     "a2aproject.web.middleware.LeadingSlashesMiddleware",
-    "mailbox.dialects.base.public_routes.RouteMiddleware",
+    "mailbox.dialects.base.view.RouteMiddleware",
 ]
 FOR_PEOPLE = [
     "a2aproject.web.compression.CompressionMiddleware",

@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 
 from a2a_hub_client import FakeHub, Hub
-from a2a_hub_client.refusals import AgentConflictError, CapabilityMissingError, UnknownPathError
+from a2a_hub_client.refusals import CapabilityMissingError, PathNotFoundError, UnauthenticatedError
 
 pytestmark = pytest.mark.one_database
 
@@ -33,7 +33,7 @@ def test_a_waiting_client_notices_that_time_passes():
     passing.join()
 
 
-def test_an_agent_without_grants_may_do_nothing():
+def test_an_agent_without_actions_may_do_nothing():
     fake = FakeHub("alice")
     fake.add_agent("mallory@elsewhere", actions=[])
 
@@ -52,20 +52,26 @@ def test_a_client_of_one_s_own_reaches_the_hub():
 
 
 def test_a_name_that_was_not_added_is_reported():
-    with pytest.raises(ValueError, match='"bob" is no agent or person of this hub: alice'):
+    with pytest.raises(ValueError, match='"bob" is no agent of this hub: alice'):
         FakeHub("alice").hub("bob")
 
 
 def test_a_name_is_added_once():
     fake = FakeHub("alice")
-    fake.add_person("olga")
 
-    with pytest.raises(AgentConflictError):
-        fake.hub("olga").add_agent("alice@local")
+    with pytest.raises(ValueError, match="the name alice@local is taken"):
+        fake.add_agent("alice@local")
+
+
+def test_a_key_of_another_hub_is_refused():
+    fake = FakeHub("alice")
+
+    with Hub("http://anywhere", "wrong", transport=fake.transport) as hub, pytest.raises(UnauthenticatedError):
+        hub.me()
 
 
 def test_a_route_that_is_missing_is_named():
     fake = FakeHub("alice")
 
-    with pytest.raises(UnknownPathError, match="GET /a2a/deliveries"):
+    with pytest.raises(PathNotFoundError, match="GET /a2a/deliveries"):
         list(fake.hub("alice").deliveries())

@@ -5,11 +5,19 @@ from uuid import UUID
 
 import pytest
 
-from a2a_hub_client.models.content import Block, ImageBlock, JsonBlock, TextBlock, blocks_of
 from a2a_hub_client.models.conversation import Update
-from a2a_hub_client.models.sent import Answer, NewTask
-from a2a_hub_client.models.tasks import Lease, Result, Task
-from a2a_hub_client.models.wire import epoch_ms, milliseconds, read, to_json
+from a2a_hub_client.models.tasks import Answer, Lease, NewTask, Result, Task
+from a2a_hub_client.models.wire import (
+    Block,
+    ImageBlock,
+    JsonBlock,
+    TextBlock,
+    blocks_of,
+    epoch_ms,
+    milliseconds,
+    read,
+    to_json,
+)
 from mailbox.words import content
 
 pytestmark = pytest.mark.one_database

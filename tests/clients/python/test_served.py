@@ -1,4 +1,4 @@
-"""The parts of a hub that the hub in memory lacks: signatures, lists of keys and people, quotas, upkeep."""
+"""Signatures, lists of keys and people, quotas and upkeep of a served hub."""
 
 from __future__ import annotations
 

@@ -9,14 +9,14 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 
+from dashboard import guide
 from dashboard.templatetags.ops import short
-from dashboard.views import guide
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller, Role
 from mailbox.inspection.search import queries
 from mailbox.life import results
 from mailbox.models import Lease, PushDelivery, Task
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.support import factories
 from tests.support.markup import squeezed
 from tests.support.plans import planned

@@ -8,7 +8,7 @@ from django.test import Client
 
 from mailbox.access.callers import Role
 from mailbox.models import RepairPlan, ReplayEntry
-from tests.dashboard.views.test_idempotency import cached
+from tests.dashboard.test_idempotency import cached
 from tests.support import bulk, factories
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]

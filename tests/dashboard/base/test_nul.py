@@ -12,8 +12,7 @@ from django.db import connection
 from django.http import QueryDict
 from django.urls import reverse
 
-from dashboard import urls
-from dashboard.views import guide
+from dashboard import guide, urls
 from mailbox.access.callers import Role
 from tests.dashboard.admin.test_admin import staff_client
 from tests.dashboard.base.test_queries import REPAIRS

@@ -6,15 +6,15 @@ import pytest
 from django.urls import reverse
 from django.utils.html import escape
 
-from dashboard.views import guide
+from dashboard import guide
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller
 from mailbox.background import jobs
 from mailbox.models import ApiKey
 from mailbox.repairs import retry
 from mailbox.words.envelopes import ResultStatus
-from tests.dashboard.views.test_leases import aged
-from tests.dashboard.views.test_scheduler import stale
+from tests.dashboard.test_leases import aged
+from tests.dashboard.test_scheduler import stale
 from tests.support import factories
 from tests.support.markup import squeezed
 

@@ -7,8 +7,8 @@ import pytest
 from mailbox.models import ReplayEntry
 from mailbox.words.kinds import Kind
 from tests.dashboard.base.test_hostile import paths
-from tests.dashboard.views.test_deliveries import given_up
-from tests.dashboard.views.test_idempotency import cached
+from tests.dashboard.test_deliveries import given_up
+from tests.dashboard.test_idempotency import cached
 from tests.support import factories, hostile
 from tests.support.axe import fits, violations
 from tests.support.browser import stale

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.dashboard.views.test_leases import aged
+from tests.dashboard.test_leases import aged
 from tests.support import factories
 from tools.screenshots import hub
 

@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 
 from mailbox.models import ReplayEntry
 from mailbox.words.kinds import Kind
-from tests.dashboard.views.test_idempotency import cached
+from tests.dashboard.test_idempotency import cached
 from tests.support import factories
 from tests.support.axe import violations
 from tests.support.browser import stale

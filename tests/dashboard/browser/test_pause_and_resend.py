@@ -7,7 +7,7 @@ import pytest
 from mailbox.access.callers import Role
 from mailbox.models import Agent, PushDelivery
 from mailbox.words.kinds import Kind
-from tests.dashboard.views.test_deliveries import given_up, pending_callback
+from tests.dashboard.test_deliveries import given_up, pending_callback
 from tests.support import factories
 from tests.support.axe import fits, violations
 

@@ -12,7 +12,6 @@ from uuid import uuid4
 import pytest
 from django.db import connection  # noqa: F401 (a condition reads it)
 
-from mailbox.journal import compacted_tasks
 from mailbox.journal.compacted_tasks import RESULT_DELETED
 from mailbox.life import callbacks, results, sending
 from mailbox.models import CapabilityGrant, PushConfig, Result, Task
@@ -54,7 +53,7 @@ def test_a_send_is_answered_with_the_task_as_it_ended(alice, bob, more):
     not_kept = {"id", "journal_seq", "waits_on_id", "calls_back", "size"}
     ours = {field.attname for field in Task._meta.concrete_fields} - not_kept
     assert {name: getattr(again, name) for name in ours} == {name: getattr(task, name) for name in ours}
-    assert compacted_tasks.is_compacted(again)
+    assert again.is_compacted
     assert again.was_sent_before
     result = result_of(again)
     assert (result.status, result.blocks, result.error_message) == ("ok", [], RESULT_DELETED)

@@ -66,4 +66,4 @@ def test_the_hub_has_one_outbound_client_beside_that_of_each_call_to_a_provider(
         )
     ]
 
-    assert sorted(made) == ["dashboard/oidc/provider.py", "mailbox/outbound/exchange.py"]
+    assert sorted(made) == ["dashboard/people/oidc.py", "mailbox/outbound/exchange.py"]

@@ -113,7 +113,8 @@ def test_a_repository_without_the_commit_of_the_record_is_refused(monkeypatch):
     [
         ("mailbox/access/audit.py", "tests/mailbox/access/test_audit.py"),
         ("mailbox/life/results.py", "tests/mailbox/life/test_results_drain.py"),  # a part of its name
-        ("templates/ops/leases.html", "tests/dashboard/views/test_leases.py"),
+        ("templates/ops/leases.html", "tests/dashboard/test_leases.py"),
+        ("templates/ops/tree_map.html", "tests/dashboard/trees/test_views.py"),
         ("tests/mailbox/access/test_audit.py", "tests/mailbox/access/test_audit.py"),
         ("mailbox/dialects/corvid/views.py", "tests/mailbox/dialects/conformance/test_life.py"),
         ("mailbox/dialects/corvid/urls.py", "tests/mailbox/dialects/test_openapi.py"),

@@ -154,7 +154,7 @@ BUGS = (
         does="Every dialect: a cache answers under a public route after the route was revoked.",
         changes=(
             Change(
-                "mailbox/dialects/base/public_routes.py",
+                "mailbox/dialects/base/view.py",
                 "        for name, value in HEADERS.items():\n            response[name] = value\n",
                 "",
             ),

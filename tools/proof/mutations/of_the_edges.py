@@ -80,12 +80,12 @@ BUGS = (
         does="The form of a repair takes a task as idempotent that does not declare it.",
         changes=(
             Change(
-                "dashboard/forms/repair.py",
+                "dashboard/leases.py",
                 "        if posture is DuplicateRisk.IDEMPOTENT and not self.task.is_idempotent:\n",
                 "        if posture is None:\n",
             ),
         ),
-        fails=f"{DASHBOARD}/views/test_repair.py::test_the_idempotent_choice_needs_a_task_that_declares_it",
+        fails=f"{DASHBOARD}/test_leases_repair.py::test_the_idempotent_choice_needs_a_task_that_declares_it",
     ),
     Bug(
         name="formula-in-a-cell",
@@ -97,7 +97,7 @@ BUGS = (
                 "    return text\n",
             ),
         ),
-        fails=f"{DASHBOARD}/views/test_tasks.py::test_a_csv_download_escapes_formulas",
+        fails=f"{DASHBOARD}/tasks/test_views_list.py::test_a_csv_download_escapes_formulas",
     ),
     Bug(
         name="form-acts-twice",
@@ -105,7 +105,7 @@ BUGS = (
         changes=(
             Change("dashboard/base/act.py", "            if is_first:\n", "            if is_first is not None:\n"),
         ),
-        fails=f"{DASHBOARD}/views/test_idempotency.py::test_a_form_sent_twice_drops_the_result_once",
+        fails=f"{DASHBOARD}/test_idempotency.py::test_a_form_sent_twice_drops_the_result_once",
     ),
     Bug(
         name="client-repeats-unsafe-requests",
@@ -144,9 +144,9 @@ BUGS = (
         does="A consumer that crashes twice loses the result that it was about to handle.",
         changes=(
             Change(
-                f"{CLIENT}/_sync/sending.py",
-                "                    yield earlier\n                    self.ack([earlier.task_id])\n",
-                "                    self.ack([earlier.task_id])\n                    yield earlier\n",
+                f"{CLIENT}/_async/hub.py",
+                "                    yield earlier\n                    await self.ack([earlier.task_id])\n",
+                "                    await self.ack([earlier.task_id])\n                    yield earlier\n",
             ),
         ),
         fails=f"{OF_CLIENT}/contract/test_results.py::test_a_consumer_that_crashes_again_loses_nothing",

@@ -128,7 +128,9 @@ def tried(tree: Path, bug: Bug) -> str | None:
 
 
 def run(tree: Path, database: str, *arguments: str, migrates: bool = False) -> tuple[int, str]:
-    """Run pytest in the tree; return its exit code and output. No process that the tests started outlives them.
+    """Write the tree's client for threads, and run pytest in the tree; return its exit code and output.
+
+    No process that the tests started outlives them.
 
     The tests use this tree's migrated database of SQLite, or their own if their tree ``migrates`` in another way.
     """
@@ -137,6 +139,7 @@ def run(tree: Path, database: str, *arguments: str, migrates: bool = False) -> t
     if database == "postgresql":
         command = [sys.executable, "-m", "tests.support.postgres", "--", *command]
     environment = environment_of(tree) | ({} if migrates else {GIVEN: str(template_of_sqlite())})
+    subprocess.run([sys.executable, tree / "clients/python/write_sync.py"], check=True)
     try:
         done = subprocess.run(
             command,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 URL, KEY = "A2A_URL", "A2A_API_KEY"  # environment variables
-GivenKey = str | Callable[[], str]
+KeySource = str | Callable[[], str]
 NOT_SENDABLE = "the key is empty, or has a character that cannot be sent"
 
 
@@ -34,7 +34,7 @@ class Bearer:
     An error never shows the key.
     """
 
-    def __init__(self, key: GivenKey) -> None:
+    def __init__(self, key: KeySource) -> None:
         self._key = key
 
     def headers(self, *, method: str, url: str, body: bytes) -> Mapping[str, str]:
@@ -82,12 +82,12 @@ def is_sendable(key: str) -> bool:
 
 def address(url: str | None) -> str:
     """Return the hub's URL without a final slash: ``url``, or that of the environment. Raises `ValueError`."""
-    found = os.environ.get(URL, "") if url is None else url
-    if not found:
+    base_url = os.environ.get(URL, "") if url is None else url
+    if not base_url:
         raise ValueError(f"name the hub: Hub(url), or {URL} in the environment")
-    if not _is_address(found):
-        raise ValueError(f"the URL of a hub starts with http:// or https:// and names a host, unlike {found!r}")
-    return found.rstrip("/")
+    if not _is_address(base_url):
+        raise ValueError(f"the URL of a hub starts with http:// or https:// and names a host, unlike {base_url!r}")
+    return base_url.rstrip("/")
 
 
 def _is_address(url: str) -> bool:
@@ -100,7 +100,7 @@ def _is_address(url: str) -> bool:
     return parts.scheme in ("http", "https") and is_whole and url.isprintable() and " " not in url
 
 
-def credentials(key: GivenKey | None, signing_key: Ed25519PrivateKey | str | None) -> Credentials:
+def credentials(key: KeySource | None, signing_key: Ed25519PrivateKey | str | None) -> Credentials:
     """Return the credentials of a client. Without either key the environment has one. Raises `ValueError`."""
     if signing_key is not None:
         if key is not None:

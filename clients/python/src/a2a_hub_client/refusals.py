@@ -103,7 +103,7 @@ class NotFoundError(RefusedError):
     usual_status = HTTPStatus.NOT_FOUND
 
 
-class UnknownPathError(NotFoundError):
+class PathNotFoundError(NotFoundError):
     """There is no such route. A hub of an earlier version may lack it."""
 
     code = "not_found"

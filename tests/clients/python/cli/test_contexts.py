@@ -8,8 +8,7 @@ import stat
 import pytest
 
 from a2a_hub_client.cli import contexts
-from a2a_hub_client.cli.access import Given, chosen
-from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
+from a2a_hub_client.cli.contexts import ConfigError, ConnectionOptions, Context, Contexts, chosen
 from mailbox.models import ApiKey
 from tests.support.factories import key_of
 
@@ -87,8 +86,8 @@ def test_a_file_of_another_form_is_refused(config, text):
 def test_the_current_context_is_used_without_anything_else(config):
     contexts.store(Contexts({"hub": HUB, "other": OTHER}, "other"))
 
-    assert chosen(Given()) == OTHER
-    assert chosen(Given(context="hub")) == HUB
+    assert chosen(ConnectionOptions()) == OTHER
+    assert chosen(ConnectionOptions(context="hub")) == HUB
 
 
 def test_the_environment_goes_before_the_current_context(config, monkeypatch):
@@ -96,18 +95,18 @@ def test_the_environment_goes_before_the_current_context(config, monkeypatch):
     monkeypatch.setenv("A2A_URL", "http://third")
     monkeypatch.setenv("A2A_API_KEY", "k3")
 
-    assert chosen(Given()) == Context(url="http://third", key="k3")
-    assert chosen(Given(context="hub")) == HUB
-    assert chosen(Given(url="http://fourth")) == Context(url="http://fourth", key="k3")
-    assert chosen(Given(key_file="/k")) == Context(url="http://third", key_file="/k")
+    assert chosen(ConnectionOptions()) == Context(url="http://third", key="k3")
+    assert chosen(ConnectionOptions(context="hub")) == HUB
+    assert chosen(ConnectionOptions(url="http://fourth")) == Context(url="http://fourth", key="k3")
+    assert chosen(ConnectionOptions(key_file="/k")) == Context(url="http://third", key_file="/k")
 
 
 def test_a_stored_key_goes_to_no_other_url(config):
     contexts.store(Contexts({"hub": HUB}, "hub"))
 
     with pytest.raises(ConfigError, match="there is no key for http://evil"):
-        chosen(Given(url="http://evil"))
-    assert chosen(Given(url="http://hub/")) == HUB
+        chosen(ConnectionOptions(url="http://evil"))
+    assert chosen(ConnectionOptions(url="http://hub/")) == HUB
 
 
 def test_a_hub_with_two_keys_needs_a_choice(config, monkeypatch):
@@ -116,17 +115,17 @@ def test_a_hub_with_two_keys_needs_a_choice(config, monkeypatch):
     refusal = "http://hub has 2 contexts: alice, bob. Choose one with --context"
 
     with pytest.raises(ConfigError, match=refusal):
-        chosen(Given(url="http://hub"))
+        chosen(ConnectionOptions(url="http://hub"))
 
-    assert chosen(Given(context="bob")) == chosen(Given(url="http://hub", context="bob")) == bob
-    assert chosen(Given(url="http://hub", key_file="/k")) == Context(url="http://hub", key_file="/k")
+    assert chosen(ConnectionOptions(context="bob")) == chosen(ConnectionOptions(url="http://hub", context="bob")) == bob
+    assert chosen(ConnectionOptions(url="http://hub", key_file="/k")) == Context(url="http://hub", key_file="/k")
     contexts.store(Contexts({"alice": alice, "bob": bob}, "bob"))
-    assert chosen(Given(url="http://hub")) == bob
+    assert chosen(ConnectionOptions(url="http://hub")) == bob
 
 
 def test_a_url_with_credentials_is_refused(config):
     with pytest.raises(ConfigError, match="the URL has credentials"):
-        chosen(Given(url="http://me:secret@hub", key_file="/k"))
+        chosen(ConnectionOptions(url="http://me:secret@hub", key_file="/k"))
 
 
 @pytest.mark.parametrize("content", [None, "", " \n", "k\u00e9y"])
@@ -143,7 +142,7 @@ def test_a_worker_without_a_key_in_its_file_does_not_start(a2a, tmp_path, conten
 
 def test_a_command_without_a_hub_says_how_to_name_one(config):
     with pytest.raises(ConfigError, match="no hub is named: run `a2a login`, or set A2A_URL and A2A_API_KEY"):
-        chosen(Given())
+        chosen(ConnectionOptions())
 
 
 def test_a_login_stores_the_accepted_key_and_commands_use_it(a2a, alice):

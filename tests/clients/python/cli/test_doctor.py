@@ -5,7 +5,7 @@ from email.utils import format_datetime
 
 import pytest
 
-from a2a_hub_client.cli import checks
+from a2a_hub_client.cli.commands import doctor
 from tests.support import factories
 from tests.support.ports import CLOSED
 
@@ -57,19 +57,19 @@ def test_an_agent_without_a_capability_is_told(a2a, alice):
 def test_a_clock_that_is_off_is_bad(seconds, text):
     theirs = format_datetime(datetime.now(UTC) + timedelta(seconds=seconds))
 
-    assert checks._clock(theirs).mark == "bad"
-    assert text in checks._clock(theirs).text
+    assert doctor._clock(theirs).mark == "bad"
+    assert text in doctor._clock(theirs).text
 
 
 @pytest.mark.parametrize(
     ("url", "mark"), [("https://hub", "ok"), ("http://127.0.0.1:3000", "ok"), ("http://hub.example", "look")]
 )
 def test_a_key_in_clear_text_on_a_network_is_told(url, mark):
-    assert checks.tls(url).mark == mark
+    assert doctor.check_tls(url).mark == mark
 
 
 def test_a_held_request_is_timed(a2a, bob, alice, monkeypatch):
-    monkeypatch.setattr(checks, "WAIT", 0.2)
+    monkeypatch.setattr(doctor, "WAIT", 0.2)
     none = a2a("doctor", "--waits", by=bob)
     factories.sent_task(alice, bob)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from typer.testing import CliRunner
 
-from a2a_hub_client.cli import session
+from a2a_hub_client.cli import command
 from a2a_hub_client.cli.app import app
 from tests.support.http_servers import Handler, serving
 
@@ -31,7 +31,7 @@ def url() -> Iterator[str]:
 
 
 def said_by(url, words, config, monkeypatch):
-    monkeypatch.setattr(session, "USUAL_PATIENCE", 0.0)
+    monkeypatch.setattr(command, "USUAL_PATIENCE", 0.0)
     known = {"A2A_URL": url, "A2A_API_KEY": "a2a_secret", "A2A_CONFIG": str(config / "none")}
     ran = CliRunner().invoke(app, words, env=known)
     assert ran.exit_code == 1, ran.output

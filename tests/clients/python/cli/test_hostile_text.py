@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from a2a_hub_client.cli import checks
-from a2a_hub_client.cli.checks import Finding
-from a2a_hub_client.cli.commands import work
+from a2a_hub_client.cli.commands import doctor, work
+from a2a_hub_client.cli.commands.doctor import Finding
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -57,7 +56,7 @@ def test_a_line_of_the_log_of_a_worker_has_escapes(capsys):
 
 
 def test_a_finding_of_the_doctor_has_escapes(a2a, monkeypatch):
-    monkeypatch.setattr(checks, "config", lambda: Finding("config", "bad", f"{HOSTILE}\nok  all  is well"))
+    monkeypatch.setattr(doctor, "check_config", lambda: Finding("config", "bad", f"{HOSTILE}\nok  all  is well"))
 
     examined = a2a("doctor")
 

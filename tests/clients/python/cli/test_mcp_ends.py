@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from a2a_hub_client.cli.bridge import Bridge
+from a2a_hub_client.cli.commands.mcp import Bridge
 from a2a_hub_client.credentials import Bearer
 from tests.support.bridges import WAIT, pong, stand_in
 from tests.support.hub import PATIENCE
@@ -54,7 +54,7 @@ def test_a_request_that_is_cut_after_the_end_of_stdin_gets_an_error_unless_it_wa
         handler.begin_stream()
         handler.connection.recv(1)
 
-    monkeypatch.setattr("a2a_hub_client.cli.bridge.TO_END", 0.1)
+    monkeypatch.setattr("a2a_hub_client.cli.commands.mcp.TO_END", 0.1)
     cancelled = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 2}}
     written, noted = passed_on(stand_in(act), call(1, **WAIT), call(2, **WAIT), cancelled, call(3, **WAIT))
 

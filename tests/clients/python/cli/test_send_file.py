@@ -105,7 +105,7 @@ def test_a_missing_file_is_named(a2a, alice, tmp_path):
 def test_tasks_beyond_a_quota_wait_for_room(a2a, alice, bob, ada, monkeypatch):
     a2a("agent", "set-quotas", "alice", "queued=2", by=ada)
     room = iter([lambda: a2a("agent", "set-quotas", "alice", "queued=", by=ada)])
-    monkeypatch.setattr("a2a_hub_client.cli.many.time.sleep", lambda _: next(room)())
+    monkeypatch.setattr("a2a_hub_client.cli.commands.sending.time.sleep", lambda _: next(room)())
 
     many = lines(*({"intent_text": str(number)} for number in range(4)))
     sent = a2a("task", "send", "bob", "-f", "-", by=alice, typed=many)

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from a2a_hub_client.cli.lazy import COMMANDS
+from a2a_hub_client.cli.app import COMMANDS
 from tests.support import factories
 from tests.support.terminals import MAIN
 

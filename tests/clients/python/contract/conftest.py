@@ -1,4 +1,4 @@
-"""Each test of this folder runs against a served hub and against the hub in memory."""
+"""The tests of this folder run against a served hub, and against the hub in memory unless they are `served`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tests.support.own_client import client_of
 from tests.support.pauses import Clock
 
 AGENTS = {"alice": ["a2a.send.*"], "anna": ["a2a.send.*"], "bob": ["a2a.respond.*"], "mallory": []}
-ADMIN = "olga"
+ADMIN = "olga"  # of a served hub
 
 
 class ServedWorld:
@@ -69,7 +69,6 @@ class FakeWorld:
         self._fake = WatchedHub()
         for name, actions in AGENTS.items():
             self._fake.add_agent(name, actions=actions)
-        self._fake.add_person(ADMIN)
         self.async_hub = self._fake.async_hub
         self.pass_time = self._fake.pass_time
         self.until_a_client_waits = self._fake.is_awaited.wait
@@ -96,6 +95,7 @@ class FakeWorld:
 
 
 SERVED = pytest.param("served", marks=[pytest.mark.processes, pytest.mark.django_db(transaction=True)])
+served = pytest.mark.parametrize("world", [SERVED], indirect=True)
 IN_MEMORY = pytest.param("fake", marks=pytest.mark.one_database)
 
 

@@ -59,11 +59,11 @@ def test_results_are_drained_by_a_loop(world):
 
 def test_lists_are_loops(world):
     async def play(alice, bob):
-        await alice.send("bob", "a")
+        task = await alice.send("bob", "a")
         await bob.receive()
-        return [held.task.text async for held in bob.leases()], [entry.state async for entry in alice.queue()]
+        return [held.task.text async for held in bob.leases()], [each.text async for each in task.messages()]
 
-    assert run(world, play) == (["a"], ["in_flight"])
+    assert run(world, play) == (["a"], ["a"])
 
 
 def test_errors_are_those_of_threads(world):

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from a2a_hub_client import Answer, NewTask, NotNowError, Retry, Update
-from a2a_hub_client._sync import transport
+from a2a_hub_client._sync import connection
 from tests.support.pauses import Clock
 
 QUICK = Retry(first_pause=0.001, longest_pause=0.01, patience=60)
@@ -45,7 +45,7 @@ class Faults(httpx.BaseTransport):
 @pytest.fixture(params=[1, 2])
 def faulty(request, world, monkeypatch):
     """Return a client by name. Its network has faults, and it repeats a request at once."""
-    monkeypatch.setattr(transport, "time", Clock())
+    monkeypatch.setattr(connection, "time", Clock())
     opened = []
 
     def hub(name, retry=QUICK):

@@ -13,6 +13,9 @@ from a2a_hub_client.refusals import (
     UnauthenticatedError,
     UnknownAgentError,
 )
+from tests.clients.python.contract.conftest import served
+
+pytestmark = served
 
 
 def test_a_client_learns_whose_key_it_has(bob, olga):

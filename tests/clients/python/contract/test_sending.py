@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from a2a_hub_client import Answer, HubError, NewTask, ResultTimeoutError, TaskHandle
-from a2a_hub_client.models.content import JsonBlock, TextBlock
+from a2a_hub_client.models.wire import JsonBlock, TextBlock
 from a2a_hub_client.refusals import (
     AlreadyResolvedError,
     CapabilityMissingError,
@@ -16,6 +16,7 @@ from a2a_hub_client.refusals import (
     UnknownAgentError,
     UnknownTaskError,
 )
+from tests.clients.python.contract.conftest import served
 
 SOON = timedelta(milliseconds=20)
 
@@ -193,6 +194,7 @@ def test_many_long_tasks_go_in_several_requests(alice, bob):
     assert sum(len(bob.receive(most=10, wait=0).leases) for _ in range(2)) == 5
 
 
+@served
 def test_work_that_may_be_done_twice_is_done_once(alice, bob):
     first = alice.send("bob", "a", idempotency_key="k")
     answer_next(bob, "1")
@@ -204,6 +206,7 @@ def test_work_that_may_be_done_twice_is_done_once(alice, bob):
     assert bob.receive(wait=0).leases == []
 
 
+@served
 def test_a_tree_has_the_tasks_below_a_task(alice, bob):
     root = alice.send("bob", "root")
     child = alice.send("bob", "child", parent=root.id)

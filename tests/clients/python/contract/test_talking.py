@@ -5,8 +5,9 @@ from uuid import uuid4
 import pytest
 
 from a2a_hub_client import Answer, Update
-from a2a_hub_client.models.content import TextBlock
+from a2a_hub_client.models.wire import TextBlock
 from a2a_hub_client.refusals import NotAskableError
+from tests.clients.python.contract.conftest import served
 
 
 @pytest.fixture
@@ -20,6 +21,7 @@ def lease(bob, task):
     return leased.lease
 
 
+@served
 def test_a_duplicate_that_waits_takes_no_message(alice, bob):
     leader, waiter = (alice.send("bob", "count", idempotency_key="k") for _ in range(2))
 
@@ -145,6 +147,7 @@ def test_artifacts_are_listed_with_their_chunks(bob, task, lease):
     assert (named.artifact_id, named.last_chunk) == ("page", True)
 
 
+@served
 def test_the_timeline_has_the_steps_of_the_task(bob, task, lease):
     finish(bob, task, lease)
 

@@ -15,6 +15,7 @@ from a2a_hub_client.refusals import (
     UnknownTaskError,
     WrongPartyError,
 )
+from tests.clients.python.contract.conftest import served
 
 
 def receive(worker):
@@ -97,7 +98,7 @@ def test_the_same_result_again_changes_nothing_and_another_is_refused(alice, bob
     assert task.result().text == "1"
 
 
-def test_a_result_needs_a_capability(alice, olga, bob, hub_of):
+def test_a_result_needs_a_capability(alice, hub_of):
     mallory = hub_of("mallory")
     task = alice.send("mallory", "1")
     lease = receive(mallory).lease
@@ -165,6 +166,7 @@ def test_results_in_a_batch_have_outcomes_of_their_own(alice, bob):
     assert [(item.index, item.code) for item in posted.refused] == [(0, "unknown_task")]
 
 
+@served
 def test_people_receive_nothing(olga):
     with pytest.raises(WrongPartyError):
         olga.receive(wait=0)

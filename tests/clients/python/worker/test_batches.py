@@ -12,9 +12,8 @@ import pytest
 
 from a2a_hub_client import Hub
 from a2a_hub_client.errors import RefusedError
-from a2a_hub_client.worker import attempt, batches
-from a2a_hub_client.worker.receiving import POLL
-from a2a_hub_client.worker.worker import LINGER
+from a2a_hub_client.worker import attempt, client
+from a2a_hub_client.worker.worker import LINGER, POLL
 from mailbox.life import sending
 from mailbox.models import AuditEvent, Lease, Message, Task
 from tests.clients.python.worker.test_connections import Cutter
@@ -50,13 +49,13 @@ def test_the_results_of_a_batch_and_the_next_leases_are_one_request(desk, tasks)
 
 
 def test_without_messages_the_only_request_of_a_batch_is_its_lease(desk, tasks, monkeypatch):
-    post, paths = batches.BatchingClient._post, []
+    post, paths = client.BatchingClient._post, []
 
     def noted(hub, path, body, read, **how):
         paths.append(path)
         return post(hub, path, body, read, **how)
 
-    monkeypatch.setattr(batches.BatchingClient, "_post", noted)
+    monkeypatch.setattr(client.BatchingClient, "_post", noted)
 
     assert desk.run("cat", tasks=4, batch=2, concurrency=2, messages="none") is None
 
@@ -66,13 +65,13 @@ def test_without_messages_the_only_request_of_a_batch_is_its_lease(desk, tasks, 
 
 
 def test_a_request_with_results_waits_only_briefly_for_tasks(desk, tasks, monkeypatch):
-    receive, waits = batches.BatchingClient.receive, []
+    receive, waits = client.BatchingClient.receive, []
 
     def noted(hub, attempt_id, *, most, wait):
         waits.append((hub.pending, wait))
         return receive(hub, attempt_id, most=most, wait=wait)
 
-    monkeypatch.setattr(batches.BatchingClient, "receive", noted)
+    monkeypatch.setattr(client.BatchingClient, "receive", noted)
 
     assert desk.run("cat", tasks=2, batch=1) is None
 
@@ -115,13 +114,13 @@ def test_ctrl_c_releases_the_tasks_of_the_batch_that_were_not_begun(desk, tasks)
 
 
 def test_the_duration_of_a_task_ends_with_its_program(desk, tasks, monkeypatch):
-    answer, hours = batches.BatchingClient.answer, []
+    answer, hours = client.BatchingClient.answer, []
 
     def answer_an_hour_later(hub, leased, result, meanwhile):
         answer(hub, leased, result, meanwhile)
         hours.append(3600)
 
-    monkeypatch.setattr(batches.BatchingClient, "answer", answer_an_hour_later)
+    monkeypatch.setattr(client.BatchingClient, "answer", answer_an_hour_later)
     monkeypatch.setattr(attempt, "time", SimpleNamespace(monotonic=lambda: time.monotonic() + sum(hours)))
 
     assert desk.run("cat", batch=1) is None
@@ -166,7 +165,7 @@ def test_lost_answers_to_batches_cost_no_lease_and_repeat_no_result(served_hub, 
 
 
 def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatch):
-    post, refused = batches.BatchingClient._post, []
+    post, refused = client.BatchingClient._post, []
 
     def refuse_results(hub, path, body, read, **how):
         if path == "/a2a/tasks/lease" and body.get("results"):
@@ -174,7 +173,7 @@ def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatc
             raise RefusedError("too large")
         return post(hub, path, body, read, **how)
 
-    monkeypatch.setattr(batches.BatchingClient, "_post", refuse_results)
+    monkeypatch.setattr(client.BatchingClient, "_post", refuse_results)
 
     assert desk.run("cat", tasks=4, batch=2) is None
 
@@ -183,9 +182,9 @@ def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatc
 
 
 def test_a_batch_of_results_is_bounded_in_bytes(monkeypatch):
-    monkeypatch.setattr(batches, "RESULT_BYTES", 100)
-    hub = batches.BatchingClient(Hub("http://hub.test", "key"))
-    hub._pending = [batches._Posting({"content": "x" * size}) for size in (300, 20, 20, 20)]
+    monkeypatch.setattr(client, "RESULT_BYTES", 100)
+    hub = client.BatchingClient(Hub("http://hub.test", "key"))
+    hub._pending = [client._Posting({"content": "x" * size}) for size in (300, 20, 20, 20)]
 
     assert hub._batch() == hub._pending[:1]
     del hub._pending[0]

@@ -9,8 +9,7 @@ import threading
 
 import pytest
 
-from a2a_hub_client.worker.calls import LONGEST_COMPLAINT, CoroutineCall, ThreadCall
-from a2a_hub_client.worker.functions import OwnLoop
+from a2a_hub_client.worker.functions import LONGEST_COMPLAINT, CoroutineCall, OwnLoop, ThreadCall
 from a2a_hub_client.worker.job import Stop
 from tests.clients.python.worker.test_closings import leased_task
 from tests.support.hub import PATIENCE

@@ -7,10 +7,9 @@ from uuid import UUID, uuid4
 import pytest
 
 from a2a_hub_client import Answer, JsonBlock, Result, TextBlock, Update
-from a2a_hub_client.worker.closings import closing_of
-from a2a_hub_client.worker.leased_task import LeasedTask
+from a2a_hub_client.worker.functions import closing_of
+from a2a_hub_client.worker.job import LeasedTask, Updates
 from a2a_hub_client.worker.task import Task
-from a2a_hub_client.worker.updates import Updates
 
 pytestmark = pytest.mark.one_database
 

@@ -11,10 +11,9 @@ import pytest
 
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
 from a2a_hub_client.refusals import ForbiddenError, LeaseMismatchError
-from a2a_hub_client.worker import backoff as persistence
+from a2a_hub_client.worker import client
 from a2a_hub_client.worker.programs import Programs, ProgramSettings
-from a2a_hub_client.worker.receiving import Receiving
-from a2a_hub_client.worker.worker import Worker
+from a2a_hub_client.worker.worker import Receiving, Worker
 from mailbox.models import Lease, Task
 from tests.support import factories
 from tests.support.hub import PATIENCE
@@ -160,20 +159,20 @@ def test_insist_ends_on_success_on_refusal_or_when_abandoned():
         if error := next(tries):
             raise error
 
-    assert persistence.insist(request, abandon=abandon, on_trouble=heard.append)
+    assert client.insist(request, abandon=abandon, on_trouble=heard.append)
     assert [str(error) for error in heard] == ["busy"]
 
     def refuse():
         raise LeaseMismatchError("gone")
 
     with pytest.raises(LeaseMismatchError):
-        persistence.insist(refuse, abandon=abandon, on_trouble=heard.append)
+        client.insist(refuse, abandon=abandon, on_trouble=heard.append)
 
     def wait():
         raise NotNowError("busy")
 
     abandon.set()
-    assert not persistence.insist(wait, abandon=abandon, on_trouble=heard.append)
+    assert not client.insist(wait, abandon=abandon, on_trouble=heard.append)
 
 
 @pytest.mark.parametrize(("wait", "rests"), [(3.0, [1.0]), (0.5, [])])

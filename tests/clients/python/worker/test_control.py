@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
-from a2a_hub_client.worker import updates
-from a2a_hub_client.worker.control import LINE_BYTES, ControlledOutput
+from a2a_hub_client.worker import job
+from a2a_hub_client.worker.output import LINE_BYTES, ControlledOutput
 
 pytestmark = pytest.mark.one_database
 
@@ -124,7 +124,7 @@ def test_an_endless_control_line_takes_little_memory():
 
 
 def test_an_output_is_full_until_its_updates_are_taken(monkeypatch):
-    monkeypatch.setattr(updates, "MOST_WAITING", 50)
+    monkeypatch.setattr(job, "MOST_WAITING", 50)
     output = ControlledOutput(TOKEN)
     output.feed(line(message="x" * 60))
     assert output.is_full

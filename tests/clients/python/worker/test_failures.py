@@ -11,9 +11,8 @@ import pytest
 from a2a_hub_client import FakeHub, Hub, WorkerFailedError
 from a2a_hub_client.errors import AnswerError
 from a2a_hub_client.retry import Retry
-from a2a_hub_client.worker.batches import BatchingClient
-from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
+from a2a_hub_client.worker.client import BatchingClient, WorkerClient
+from a2a_hub_client.worker.job import LeasedTask, TaskResult
 from tests.support.hub import PATIENCE
 from tests.support.pauses import tick_at_once, until
 

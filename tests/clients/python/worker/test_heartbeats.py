@@ -11,11 +11,10 @@ import pytest
 from a2a_hub_client import FakeHub, WorkerFailedError
 from a2a_hub_client.errors import NotNowError
 from a2a_hub_client.retry import Retry
-from a2a_hub_client.worker import backoff, batches, speech
-from a2a_hub_client.worker.batches import BatchingClient
-from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
-from a2a_hub_client.worker.speech import Speech
-from a2a_hub_client.worker.updates import Updates
+from a2a_hub_client.worker import attempt, client
+from a2a_hub_client.worker.attempt import Speech
+from a2a_hub_client.worker.client import BatchingClient
+from a2a_hub_client.worker.job import LeasedTask, TaskResult, Updates
 from tests.support.hub import PATIENCE
 from tests.support.pauses import until
 
@@ -56,7 +55,7 @@ def speech_to(hub: Any, *, heartbeat: float) -> Speech:
 
 def test_the_first_heartbeat_comes_after_a_tenth_of_the_interval(monkeypatch):
     clock, hub = Clock(), Beaten()
-    monkeypatch.setattr(speech, "time", clock)
+    monkeypatch.setattr(attempt, "time", clock)
     spoken = speech_to(hub, heartbeat=10.0)
     beats = []
     for now in (1000.9, 1001.1, 1010.9, 1011.2):
@@ -68,8 +67,8 @@ def test_the_first_heartbeat_comes_after_a_tenth_of_the_interval(monkeypatch):
 
 
 def test_a_request_that_waits_to_be_repeated_is_accompanied_by_heartbeats(monkeypatch):
-    monkeypatch.setattr(backoff, "PAUSES", Retry(patience=None, first_pause=0.5))
-    monkeypatch.setattr(speech, "BEAT_EVERY", 0.01)
+    monkeypatch.setattr(client, "PAUSES", Retry(patience=None, first_pause=0.5))
+    monkeypatch.setattr(attempt, "BEAT_EVERY", 0.01)
     hub, failures = Beaten(), [NotNowError("down")]
 
     def request():
@@ -116,7 +115,7 @@ def test_a_result_that_the_hub_does_not_take_yet_keeps_its_lease_alive():
 
 @pytest.mark.processes
 def test_a_result_that_waits_for_its_batch_calls_back_meanwhile(monkeypatch):
-    monkeypatch.setattr(batches, "WAIT", 0.001)
+    monkeypatch.setattr(client, "WAIT", 0.001)
     fake = FakeHub("alice", "bob")
     with fake.hub("alice") as alice, fake.hub("bob") as bob:
         sent = alice.send("bob", "paint")

@@ -10,9 +10,8 @@ from a2a_hub_client import Hub
 from a2a_hub_client.errors import NotNowError, RefusedError
 from a2a_hub_client.refusals import ForbiddenError
 from a2a_hub_client.retry import Retry
-from a2a_hub_client.worker import backoff
-from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.identity import foreign_key
+from a2a_hub_client.worker import client
+from a2a_hub_client.worker.client import WorkerClient, foreign_key
 from mailbox.access.callers import Role
 from mailbox.models import Lease, Task
 from tests.support import factories
@@ -57,7 +56,7 @@ def test_a_hub_that_does_not_tell_is_not_asked_again(refusal):
 
 
 def test_a_hub_without_an_answer_is_asked_again(monkeypatch):
-    monkeypatch.setattr(backoff, "PAUSES", Retry(patience=None, first_pause=0.0))
+    monkeypatch.setattr(client, "PAUSES", Retry(patience=None, first_pause=0.0))
     said: list[str] = []
 
     assert owner(NotNowError("down"), NotNowError("down"), BOB, name="carol", said=said) == "bob@local"

@@ -14,7 +14,7 @@ from a2a_hub_client.models.tasks import AgentId, HeldLease, Idempotency, Task
 from a2a_hub_client.refusals import ForbiddenError, LeaseMismatchError
 from a2a_hub_client.worker import client as clients
 from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
+from a2a_hub_client.worker.job import LeasedTask, TaskResult
 from a2a_hub_client.worker.orphans import Orphans, Resuming
 from tests.support import factories
 from tests.support.own_client import client_of

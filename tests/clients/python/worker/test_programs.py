@@ -9,7 +9,7 @@ from datetime import timedelta
 import psutil
 import pytest
 
-from a2a_hub_client.worker import given
+from a2a_hub_client.worker import programs
 from a2a_hub_client.worker.output import Output
 from mailbox.models import Task
 from tests.support import factories
@@ -126,7 +126,7 @@ def test_fields_too_long_for_a_variable_are_left_out_and_listed(desk, alice, bob
 
 def test_a_task_that_prevents_the_program_s_start_is_an_error(desk, alice, bob, monkeypatch):
     poisoned, task = factories.sent_task(alice, bob, intent_text="x" * 150_000), factories.sent_task(alice, bob)
-    monkeypatch.setattr(given, "TASK_BYTES", 1_000_000)
+    monkeypatch.setattr(programs, "TASK_BYTES", 1_000_000)
 
     assert desk.run("true", tasks=2) is None
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from a2a_hub_client.worker import updates
+from a2a_hub_client.worker import job
 from mailbox.life import conversation, leasing
 from mailbox.models import Artifact, Lease, Message
 from mailbox.words.conversation import Words
@@ -250,7 +250,7 @@ def test_chunks_beyond_the_room_of_the_task_are_an_error(desk, alice, bob):
 
 
 def test_a_program_waits_while_the_hub_has_not_taken_its_lines(desk, alice, bob, monkeypatch):
-    monkeypatch.setattr(updates, "MOST_WAITING", 100_000)
+    monkeypatch.setattr(job, "MOST_WAITING", 100_000)
     task = factories.sent_task(alice, bob)
 
     assert (

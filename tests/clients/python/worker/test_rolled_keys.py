@@ -13,7 +13,7 @@ from a2a_hub_client import Hub
 from a2a_hub_client.credentials import KeyFile
 from a2a_hub_client.errors import HubError
 from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.leased_task import TaskResult
+from a2a_hub_client.worker.job import TaskResult
 from mailbox.models import ApiKey, Task
 from tests.support import factories
 from tests.support.hub import wait_until

@@ -9,7 +9,7 @@ import pytest
 from a2a_hub_client import Hub
 from a2a_hub_client.refusals import ForbiddenError
 from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.leased_task import TaskResult
+from a2a_hub_client.worker.job import TaskResult
 from mailbox.models import ApiKey, SigningKey, SpentNonce, Task
 from mailbox.words import ed25519
 from tests.support import factories

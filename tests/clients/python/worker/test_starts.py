@@ -10,7 +10,7 @@ import pytest
 
 from a2a_hub_client import FakeHub
 from a2a_hub_client.worker.running import signals_stop
-from a2a_hub_client.worker.stop_signals import StopSignals
+from a2a_hub_client.worker.worker import StopSignals
 from tests.support.hub import PATIENCE
 from tests.support.pauses import tick_at_once
 

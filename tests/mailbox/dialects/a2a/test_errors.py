@@ -58,7 +58,7 @@ PROTOCOL = [
     (errors.InvalidJsonError, -32700, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
     (a2a.InvalidEnvelopeError, -32600, 400, "INVALID_ARGUMENT", "INVALID_REQUEST"),
     (a2a.UnknownRpcMethodError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
-    (http_errors.UnknownPathError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
+    (http_errors.PathNotFoundError, -32601, 404, "NOT_FOUND", "METHOD_NOT_FOUND"),
     (InvalidRequestError, -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS"),
     (TaskConflictError, -32602, 400, "INVALID_ARGUMENT", "INVALID_PARAMS"),
 ]

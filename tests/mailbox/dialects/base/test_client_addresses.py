@@ -9,7 +9,7 @@ from django.test import Client
 
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import authentication, public_routes
-from mailbox.dialects.base.public_routes import PREFIX
+from mailbox.dialects.base.view import PREFIX
 from mailbox.life import leasing, results
 from mailbox.models import AuditEvent
 from mailbox.words.kinds import Kind

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from mailbox.dialects.base.fields import AgentField, Exact, Text
+from mailbox.dialects.base.bodies import AgentField, Exact, Text
 from mailbox.words.envelopes import TaskEnvelope
 
 DIALECT = "example"

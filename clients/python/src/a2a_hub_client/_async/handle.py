@@ -7,13 +7,13 @@ from typing import Any, Literal
 from uuid import UUID, uuid4
 
 from a2a_hub_client._async.connection import AsyncConnection
-from a2a_hub_client._calls import tasks, upkeep, work
+from a2a_hub_client._calls import administration, tasks
 from a2a_hub_client._calls.call import Id
 from a2a_hub_client.errors import ResultTimeoutError
-from a2a_hub_client.models.content import GivenContent
+from a2a_hub_client.models.administration import JournalEvent, RepairOutcome
 from a2a_hub_client.models.conversation import Artifact, Message, MessageSent, TaskUpdate
 from a2a_hub_client.models.tasks import Outcome, Result, TaskEntry, TreeNode
-from a2a_hub_client.models.upkeep import JournalEvent, RepairOutcome
+from a2a_hub_client.models.wire import ContentInput
 from a2a_hub_client.retry import Duration, Patience
 
 FIRST = 1  # the number of the message that is the task's text
@@ -43,14 +43,14 @@ class AsyncTaskHandle:
         while True:
             wait = patience.left(most=tasks.LONGEST_POLL)
             call = tasks.result(self.id, wait=wait)
-            found = await self._connection.perform(call, retry=patience.limit(self._connection.retry))
-            if found is not None:
+            result = await self._connection.perform(call, retry=patience.limit(self._connection.retry))
+            if result is not None:
                 break
             if patience.is_over:
                 raise ResultTimeoutError(f"task {self.id} has no result yet")
         if ack:
-            await self._connection.perform(work.ack([self.id]))
-        return found
+            await self._connection.perform(tasks.ack([self.id]))
+        return result
 
     async def entry(self) -> TaskEntry:
         """Return the task with its state and its lease."""
@@ -87,7 +87,7 @@ class AsyncTaskHandle:
 
     async def say(
         self,
-        content: GivenContent,
+        content: ContentInput,
         *,
         message_id: str | None = None,
         metadata: Mapping[str, Any] | None = None,
@@ -118,7 +118,7 @@ class AsyncTaskHandle:
 
     async def release(self, reason: str, *, lease_id: Id | None = None) -> None:
         """Return the task to the queue, as its holder. Raises `LeaseMismatchError` unless ``lease_id`` is live."""
-        await self._connection.perform(work.release(self.id, reason, lease_id))
+        await self._connection.perform(tasks.release(self.id, reason, lease_id))
 
     async def requeue(
         self,
@@ -132,9 +132,9 @@ class AsyncTaskHandle:
         ``duplicate_risk`` says why doing the work twice is acceptable. Raises `LeaseMismatchError` unless ``lease_id``
         is live, and `NotInFlightError`.
         """
-        call = upkeep.requeue(self.id, reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
+        call = administration.requeue(self.id, reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
         return await self._connection.perform(call)
 
     async def fail(self, message: str, *, reason: str, lease_id: Id | None = None) -> RepairOutcome:
         """Resolve a leased task as an error with ``message``, as an operator. Raises as `requeue` does."""
-        return await self._connection.perform(upkeep.force_error(self.id, message, reason, lease_id))
+        return await self._connection.perform(administration.force_error(self.id, message, reason, lease_id))

@@ -1,23 +1,346 @@
-"""A client of a hub."""
+"""A client of a hub: the methods of senders and of agents that do work, and the worker."""
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID, uuid4
 
 import httpx
+import msgspec
 
-from a2a_hub_client._async.access import AsyncAccess
-from a2a_hub_client._async.handling import AsyncHandling
-from a2a_hub_client._async.sending import AsyncSending
-from a2a_hub_client._async.transport import AsyncTransport
-from a2a_hub_client._async.upkeep import AsyncUpkeep
-from a2a_hub_client._async.working import AsyncWorking
-from a2a_hub_client.credentials import GivenKey, address, credentials
-from a2a_hub_client.retry import Duration, Retry
+from a2a_hub_client._async.administration import AsyncAccess, AsyncUpkeep
+from a2a_hub_client._async.connection import AsyncConnection, AsyncTransport
+from a2a_hub_client._async.handle import AsyncTaskHandle
+from a2a_hub_client._calls import tasks
+from a2a_hub_client._calls.call import Id, batches, error_of_item
+from a2a_hub_client.credentials import KeySource, address, credentials
+from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError
+from a2a_hub_client.models.conversation import TaskUpdated, Update
+from a2a_hub_client.models.tasks import (
+    Acked,
+    Answer,
+    DeliveredResult,
+    Drained,
+    HeldLease,
+    LeasedTask,
+    LeaseState,
+    NewTask,
+    Posted,
+    Received,
+    Result,
+)
+from a2a_hub_client.models.wire import to_json
+from a2a_hub_client.retry import Backoff, Duration, Patience, Retry, seconds
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
+    from a2a_hub_client.worker.functions import Handler
+    from a2a_hub_client.worker.orphans import Resume
+    from a2a_hub_client.worker.running import AsyncRunning
+
+AnyHandler = TypeVar("AnyHandler", bound="Handler")
+
+
+class AsyncHandling(AsyncConnection):
+    """Works on the tasks of the key's agent with a function."""
+
+    _running: AsyncRunning | None = None
+
+    def worker(
+        self,
+        *,
+        concurrency: int = 1,
+        batch: int | None = None,
+        heartbeat: Duration = 10.0,
+        grace: Duration = 10.0,
+        resume: Resume = "idempotent",
+        resume_after: Duration | None = None,
+        resume_attempts: int = 5,
+        show_traceback: bool = False,
+    ) -> Callable[[AnyHandler], AnyHandler]:
+        """Let the decorated function handle each task that `run` leases.
+
+        The function gets a `Task`. It returns a text, a dict as one JSON block, a list of content blocks, None, or what
+        a method of the task made. An exception becomes an error result with its type and message, and with
+        ``show_traceback`` its traceback. A plain function runs in a thread, a coroutine function on an event loop.
+
+        ``concurrency`` tasks are handled at once. Up to ``batch`` tasks are leased, None for as many as are handled. A
+        heartbeat is sent every ``heartbeat``. When the worker stops, running handlers have ``grace`` to finish, and
+        another after ``task.cancelled`` is set.
+
+        ``resume`` says which leases of crashed workers `run` takes over: "idempotent" for tasks whose sender allows
+        them to be done twice, "all", or "none". A worker counts as crashed when its heartbeats stand still for
+        ``resume_after``. It must be longer than the heartbeat of each worker of the agent. None is at least 30 seconds,
+        and at least three heartbeats and 15 seconds. A holder that never sent a heartbeat keeps its lease. A task that
+        was leased ``resume_attempts`` times is left to an operator.
+
+        Raises `ValueError` for settings that make no sense, and if the client has a handler already.
+        """
+        from a2a_hub_client.worker.functions import FunctionSettings
+        from a2a_hub_client.worker.orphans import Resuming
+        from a2a_hub_client.worker.running import AsyncRunning, WorkerSettings
+
+        if self._running is not None:
+            raise ValueError("this client has a handler already: an agent has one queue, so decide by task.kind")
+
+        def register(handler: AnyHandler) -> AnyHandler:
+            function = FunctionSettings(
+                handler=handler, heartbeat=seconds(heartbeat), grace=seconds(grace), show_traceback=show_traceback
+            )
+            settings = WorkerSettings(
+                function=function,
+                concurrency=concurrency,
+                batch=batch,
+                resuming=Resuming(
+                    which=resume,
+                    after=None if resume_after is None else seconds(resume_after),
+                    attempts=resume_attempts,
+                ),
+            )
+            self._running = AsyncRunning(self._transport, settings)
+            return handler
+
+        return register
+
+    async def run(self, *, max_tasks: int | None = None) -> None:
+        """Lease tasks and handle them, until a signal or `stop` stops the worker, or ``max_tasks`` are done.
+
+        In the main thread SIGINT and SIGTERM stop the worker; a second signal stops it at once. Each task is then
+        answered or released. Raises `WorkerFailedError` if the key is refused, or if the hub did not get the outcome
+        of a task. Raises `ValueError` without a handler.
+        """
+        if self._running is None:
+            raise ValueError("this client has no handler: decorate a function with @hub.worker()")
+        await self._running.run(max_tasks=max_tasks)
+
+    def stop(self) -> None:
+        """Stop `run`, from any thread, as one signal does.
+
+        Before the first run it ends that run at once. After the end of a run it does nothing.
+        """
+        if self._running is not None:
+            self._running.stop()
+
+
+class AsyncSending(AsyncConnection):
+    """Sends tasks as the agent of the key, and drains their results."""
+
+    async def send(
+        self,
+        to: str,
+        text: str,
+        *,
+        id: UUID | str | None = None,  # noqa: A002 (the hub's word)
+        kind: str | None = None,
+        parent: UUID | str | None = None,
+        deadline: datetime | timedelta | None = None,
+        work_timeout: timedelta | None = None,
+        idempotency_key: str | None = None,
+        callback_url: str | None = None,
+        callback_secret: str | None = None,
+    ) -> AsyncTaskHandle:
+        """Send a task and return it, once the hub has stored it. `NewTask` describes the arguments.
+
+        The same ``id`` with the same content stores the task once; None makes one. Raises `CapabilityMissingError`,
+        `UnknownAgentError`, `TaskConflictError`, `InvalidRequestError`, and `ValueError` for a deadline without a time
+        zone.
+        """
+        task = NewTask(
+            to=to,
+            text=text,
+            id=uuid4() if id is None else UUID(str(id)),
+            kind=kind,
+            parent=parent,
+            deadline=deadline,
+            work_timeout=work_timeout,
+            idempotency_key=idempotency_key,
+            callback_url=callback_url,
+            callback_secret=callback_secret,
+        )
+        queued = await self.perform(tasks.send(task.body()))
+        return AsyncTaskHandle(self, queued.task_id, outcome=queued.outcome)
+
+    async def send_many(self, new: Iterable[NewTask]) -> list[AsyncTaskHandle | HubError]:
+        """Send tasks in batches; return each task, or the error of a refused task, in their order.
+
+        A task beyond a quota or a rate is sent again while the client's patience lasts. Raises `HubError` when a whole
+        batch fails; the tasks of the batches before it are stored then.
+        """
+        waiting = list(new)
+        raw = [msgspec.Raw(to_json(task.body())) for task in waiting]
+        outcomes: list[AsyncTaskHandle | HubError] = [AsyncTaskHandle(self, task.id) for task in waiting]
+        for batch in batches(range(len(raw)), most=tasks.MOST_SENT, most_bytes=tasks.MOST_BYTES, size=_size(raw)):
+            for place, error in (await self._send_batch({place: raw[place] for place in batch})).items():
+                outcomes[place] = error
+        return outcomes
+
+    async def _send_batch(self, batch: Mapping[int, msgspec.Raw]) -> dict[int, HubError]:
+        """Send tasks until each is stored or refused; return the errors of the refused tasks by their keys."""
+        failed: dict[int, HubError] = {}
+        backoff = Backoff(self.retry)
+        places = list(batch)
+        while places:
+            posted = await self.perform(tasks.send_many([batch[place] for place in places]))
+            refused = {places[item.index]: error_of_item(item.as_mapping()) for item in posted.refused}
+            places = [place for place, error in refused.items() if isinstance(error, NotNowError)]
+            pause = backoff.pause(refused[places[0]], is_repeatable=True) if places else None
+            if pause is None:
+                return {**failed, **refused}
+            failed |= {place: error for place, error in refused.items() if place not in places}
+            await asyncio.sleep(pause)
+        return failed
+
+    def task(self, task_id: Id) -> AsyncTaskHandle:
+        """Return the task of this id, without a request."""
+        return AsyncTaskHandle(self, task_id)
+
+    async def results(
+        self, *, wait: Duration | None = None, batch: int = 1, resume: bool = True
+    ) -> AsyncIterator[Result]:
+        """Yield the results of the agent's tasks, and acknowledge each when the consumer takes the next.
+
+        A result that was not acknowledged is not lost: the next iterator yields it, too. ``wait`` is how long to wait
+        for each further result, None for ever. ``batch`` is how many results one request drains, at most 100. The
+        results of a batch are acknowledged together, so a consumer that is killed gets up to ``batch`` of them again.
+
+        ``resume`` False leaves out the earlier results. Of several consumers of one agent, only one may resume.
+        """
+        attempt_id = uuid4()
+        done: list[Id] = []
+        patience = Patience(wait)
+        is_idle = True
+        while True:
+            if resume and is_idle:  # also a receive of a killed consumer may have taken one lately
+                async for earlier in self.delivered_results():
+                    yield earlier
+                    await self.ack([earlier.task_id])
+            left = patience.left(most=tasks.LONGEST_POLL)
+            drained = await self.perform(tasks.drain(attempt_id, most=batch, wait=left, ack=done))
+            done = []
+            is_idle = not drained.results
+            if drained.results or drained.attempt_spent:
+                attempt_id = uuid4()
+            elif patience.is_over:
+                return
+            for result in drained.results:
+                yield result
+                done.append(result.task_id)
+                patience = Patience(wait)
+
+    async def drain(
+        self,
+        *,
+        most: int = 1,
+        wait: Duration = tasks.LONGEST_POLL,
+        attempt_id: Id | None = None,
+        ack: Sequence[Id] = (),
+    ) -> Drained:
+        """Acknowledge results, and drain the next results in one request. `results` does this in a loop.
+
+        The same ``attempt_id`` gets the same results again; None makes one. Raises `AttemptSpentError` for an id whose
+        results were acknowledged.
+        """
+        drained = await self.perform(tasks.drain(attempt_id or uuid4(), most=most, wait=seconds(wait), ack=ack))
+        if drained.attempt_spent and attempt_id is not None:
+            raise AttemptSpentError("the results of this attempt id are acknowledged")
+        return drained
+
+    async def ack(self, task_ids: Sequence[Id]) -> Acked:
+        """Acknowledge results, so that no drain gets them. Raises `UnknownTaskError` if all ids are unknown."""
+        return await self.perform(tasks.ack(task_ids))
+
+    def pending_results(self) -> AsyncIterator[Result]:
+        """Yield the results that no drain got yet, without draining them."""
+        return self.listed(tasks.pending_results)
+
+    def delivered_results(self) -> AsyncIterator[DeliveredResult]:
+        """Yield the results that a drain got and that were not acknowledged."""
+        return self.listed(tasks.delivered_results)
+
+
+def _size(raw: Sequence[msgspec.Raw]) -> Callable[[int], int]:
+    return lambda place: len(bytes(raw[place]))
+
+
+class AsyncWorking(AsyncConnection):
+    """Leases tasks as the agent of the key, and posts their results."""
+
+    async def receive(
+        self,
+        *,
+        most: int = 1,
+        wait: Duration = tasks.LONGEST_POLL,
+        attempt_id: Id | None = None,
+        answers: Sequence[Answer] = (),
+    ) -> Received:
+        """Post ``answers``, then lease the oldest tasks, at most ``most``; return no lease if none comes in ``wait``.
+
+        ``most`` and the number of ``answers`` are at most 100. ``wait`` is at most the longest wait of the hub, by
+        default 50 seconds. The same ``attempt_id`` gets the same leases again, so keep an id of your own until its
+        leases have arrived. None makes one. Leases whose answer was lost are in `leases`.
+
+        Raises `AttemptSpentError` for an id whose leases have ended, and `WrongPartyError` for people.
+        """
+        bodies = [answer.body() for answer in answers]
+        call = tasks.receive(attempt_id or uuid4(), most=most, wait=seconds(wait), answers=bodies)
+        received = await self.perform(call)
+        if received.attempt_spent and attempt_id is not None:
+            raise AttemptSpentError("the leases of this attempt id have ended")
+        return received
+
+    async def lease(self, task_id: Id, *, attempt_id: Id | None = None) -> LeasedTask:
+        """Lease one task, queued or interrupted, before older tasks.
+
+        Raises `UnknownTaskError`, `AlreadyResolvedError`, and `NotInFlightError` for a task that is leased already.
+        """
+        return await self.perform(tasks.lease(task_id, attempt_id or uuid4()))
+
+    def leases(self) -> AsyncIterator[HeldLease]:
+        """Yield the live leases of the agent."""
+        return self.listed(tasks.leases)
+
+    async def heartbeat(self, task_id: Id, *, lease_id: Id | None = None) -> LeaseState:
+        """Say that the work goes on. The hub ends no lease for a missing heartbeat.
+
+        After one heartbeat and then silence, another worker of the agent may take over an idempotent task. That silence
+        is 45 seconds by default, or the ``resume_after`` of the other worker.
+
+        Raises `LeaseMismatchError` or `NotInFlightError` once the lease has ended.
+        """
+        return await self.perform(tasks.heartbeat(task_id, lease_id))
+
+    async def post_updates(
+        self,
+        task_id: Id,
+        updates: Sequence[Update | Mapping[str, Any]],
+        *,
+        lease_id: Id | None = None,
+        attempt_id: Id | None = None,
+    ) -> TaskUpdated:
+        """Post messages, progress, artifacts or a question, in order.
+
+        The same ``attempt_id`` with the same updates posts them once; None makes one. Raises as `heartbeat`,
+        `NotAskableError` and `TaskTooLargeError`.
+        """
+        call = tasks.post_updates(task_id, updates, attempt_id=attempt_id or uuid4(), lease_id=lease_id)
+        return await self.perform(call)
+
+    async def post_result(self, answer: Answer) -> None:
+        """Post the result of a task. Posting the same one again changes nothing.
+
+        Raises `LeaseMismatchError` unless the lease of ``answer`` is live, `ResultConflictError`,
+        `AlreadyResolvedError` and `CapabilityMissingError`.
+        """
+        await self.perform(tasks.post_result(answer))
+
+    async def post_results(self, answers: Sequence[Answer]) -> Posted:
+        """Post up to 100 results. Each has its own outcome."""
+        return await self.perform(tasks.post_results([answer.body() for answer in answers]))
 
 
 class AsyncHub(AsyncSending, AsyncWorking, AsyncHandling, AsyncAccess, AsyncUpkeep):
@@ -31,7 +354,7 @@ class AsyncHub(AsyncSending, AsyncWorking, AsyncHandling, AsyncAccess, AsyncUpke
     def __init__(
         self,
         url: str | None = None,
-        key: GivenKey | None = None,
+        key: KeySource | None = None,
         *,
         signing_key: Ed25519PrivateKey | str | None = None,
         retry: Retry | None = None,

@@ -1,23 +1,27 @@
-"""One request to a hub, and how its answer is read."""
+"""One request to a hub, and how its answer is read. An answer that reports a failure becomes an error."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote, urlencode
 from uuid import UUID
 
 import msgspec
 
-from a2a_hub_client.errors import AnswerError
+from a2a_hub_client import errors, refusals
+from a2a_hub_client.errors import AnswerError, HubError, NotNowError, RateLimitedError, RefusedError, UnavailableError
 from a2a_hub_client.models.wire import hook, to_json
 
 T = TypeVar("T")
 Model = TypeVar("Model")
 Item = TypeVar("Item")
-Id = UUID | str
 JSON_TYPE = {"Content-Type": "application/json"}
+_AT_FAULT = "kind", "code", "message", "fields"  # the keys of an error that are no ids
+
+Id = UUID | str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,8 +60,8 @@ class Page(Generic[Item]):
 
 def get(target: str, read: Callable[[bytes], T], *, wait: float = 0.0, **query: object) -> Call[T]:
     """Return a request that reads. A query parameter None is left out."""
-    given = {name: value for name, value in query.items() if value is not None}
-    return Call(method="GET", target=f"{target}?{urlencode(given)}" if given else target, read=read, wait=wait)
+    filled = {name: value for name, value in query.items() if value is not None}
+    return Call(method="GET", target=f"{target}?{urlencode(filled)}" if filled else target, read=read, wait=wait)
 
 
 def post(
@@ -98,8 +102,8 @@ def inner(key: str, type_: type[Model]) -> Callable[[bytes], Model]:
     decode = msgspec.json.Decoder(shape, dec_hook=hook).decode
 
     def read(body: bytes) -> Model:
-        found: Model = getattr(decode(body), key)
-        return found
+        value: Model = getattr(decode(body), key)
+        return value
 
     return read
 
@@ -110,13 +114,13 @@ def page(key: str, type_: type[Item]) -> Callable[[bytes], Page[Item]]:
     decode = msgspec.json.Decoder(shape, dec_hook=hook).decode
 
     def read(body: bytes) -> Page[Item]:
-        found = decode(body)
-        return Page(items=getattr(found, key), next_cursor=found.next_cursor)
+        answer = decode(body)
+        return Page(items=getattr(answer, key), next_cursor=answer.next_cursor)
 
     return read
 
 
-def told(body: bytes) -> dict[str, Any]:
+def hub_json(body: bytes) -> dict[str, Any]:
     """Read an answer as the hub's JSON, which is an object with a ``kind``. Raises `ValueError` for other JSON."""
     answer = msgspec.json.decode(body)
     if not isinstance(answer, dict) or not isinstance(answer.get("kind"), str):
@@ -126,7 +130,7 @@ def told(body: bytes) -> dict[str, Any]:
 
 def nothing(body: bytes) -> None:
     """Read an answer whose content says nothing more than that the hub did it."""
-    told(body)
+    hub_json(body)
 
 
 def batches(items: Iterable[T], *, most: int, most_bytes: int, size: Callable[[T], int]) -> Iterable[list[T]]:
@@ -142,3 +146,71 @@ def batches(items: Iterable[T], *, most: int, most_bytes: int, size: Callable[[T
         total += length
     if batch:
         yield batch
+
+
+def _classes(base: type[HubError]) -> Iterator[type[HubError]]:
+    for one in base.__subclasses__():
+        if one.__module__ in (errors.__name__, refusals.__name__):
+            yield one
+            yield from _classes(one)
+
+
+BY_CODE: Mapping[str, type[HubError]] = {one.code: one for one in _classes(HubError) if "code" in vars(one)}
+_BY_STATUS: Mapping[int, type[RefusedError]] = {
+    HTTPStatus.UNAUTHORIZED: refusals.UnauthenticatedError,
+    HTTPStatus.FORBIDDEN: refusals.ForbiddenError,
+    HTTPStatus.NOT_FOUND: refusals.NotFoundError,
+    HTTPStatus.CONFLICT: refusals.ConflictError,
+}
+_NOT_DONE = {HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
+
+
+def error_of_answer(status: int, reason: str, body: bytes, headers: Mapping[str, str]) -> HubError:
+    """Return the error of an answer that is no success. Without the hub's JSON its message is the status line."""
+    reported = _reported(body) or {"message": f"{status} {reason}".strip()}
+    return _error(reported, status, retry_after=_seconds(headers.get("Retry-After", "")))
+
+
+def error_of_item(refused: Mapping[str, Any]) -> HubError:
+    """Return the error of a refused item of a batch."""
+    return _error({name: value for name, value in refused.items() if name != "index"}, None)
+
+
+def _error(reported: Mapping[str, Any], status: int | None, *, retry_after: float | None = None) -> HubError:
+    code, message = str(reported.get("code", "")), str(reported["message"])
+    details: dict[str, Any] = {
+        "code": code,
+        "status": status,
+        "fields": fields if isinstance(fields := reported.get("fields"), dict) else None,
+        "ids": {name: value for name, value in reported.items() if name not in _AT_FAULT},
+    }
+    made = BY_CODE.get(code) or _of_status(status)
+    if issubclass(made, NotNowError):
+        may_have_arrived = not issubclass(made, RateLimitedError) and status not in _NOT_DONE
+        return made(message, may_have_arrived=may_have_arrived, retry_after=retry_after, **details)
+    return made(message, **details)
+
+
+def _of_status(status: int | None) -> type[HubError]:
+    """Return the class of an error whose code is not known, as of a later hub or of a proxy."""
+    if status is None:
+        return RefusedError
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimitedError
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        return UnavailableError
+    if status in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_EARLY):
+        return NotNowError
+    return _BY_STATUS.get(status, RefusedError)
+
+
+def _reported(body: bytes) -> Mapping[str, Any] | None:
+    try:
+        report = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return report if isinstance(report, dict) and isinstance(report.get("message"), str) else None
+
+
+def _seconds(text: str) -> float | None:
+    return float(text) if text.isdecimal() else None

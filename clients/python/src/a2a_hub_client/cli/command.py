@@ -1,22 +1,203 @@
-"""Commands of a hub: functions that get a `Session`, with the options that all commands have."""
+"""Commands of a hub: functions that get a `Session`, with the options that all commands have.
+
+An answer is printed as a table for people, or as the hub's JSON. A command that fails prints one line on stderr, which
+says what to do, and exits with a code.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import enum
 import functools
 import inspect
-from collections.abc import Callable, Iterator
+import json
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Annotated, Any, get_type_hints
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
+import msgspec
 import typer
 
-from a2a_hub_client.cli import failures
-from a2a_hub_client.cli.access import Given
-from a2a_hub_client.cli.contexts import ConfigError
-from a2a_hub_client.cli.failures import CommandError
-from a2a_hub_client.cli.output import Output
-from a2a_hub_client.cli.session import Session
-from a2a_hub_client.errors import HubError
+from a2a_hub_client.cli import contexts, tables
+from a2a_hub_client.cli.contexts import ConfigError, ConnectionOptions, Context
+from a2a_hub_client.cli.tables import Column, single_line
+from a2a_hub_client.errors import AnswerError, HubError, UnreachableError
+
+if TYPE_CHECKING:
+    from a2a_hub_client import Hub
+    from a2a_hub_client._calls.call import Call
+
+FAILED, WRONG_USAGE = 1, 2
+PAGE = 100  # items of one request
+USUAL_PATIENCE = 3.0  # seconds until a command gives up a hub that does not answer
+LONG_PATIENCE = 60.0  # of a command that runs for long
+
+_BEYOND_ASCII = re.compile(r"[^\n -~]")
+
+
+class Output(str, enum.Enum):
+    """The form of an answer."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+class Printer:
+    """Prints the answers of one command."""
+
+    def __init__(self, output: Output) -> None:
+        self.output = output
+
+    @property
+    def is_for_people(self) -> bool:
+        """Whether the answers are printed for people, not as JSON."""
+        return self.output is Output.TABLE
+
+    def answer(self, answer: Any, text_of: Callable[[], str]) -> None:
+        """Print an answer of the hub: what ``text_of`` returns, or its JSON."""
+        if self.is_for_people:
+            self.text(text_of())
+        else:
+            self.document(answer)
+
+    def details(self, answer: Any, pairs: Callable[[], Iterable[tuple[str, str]]]) -> None:
+        """Print an answer of the hub: its names and values that are not empty, or its JSON."""
+        if self.is_for_people:
+            tables.print_pairs([(name, value) for name, value in pairs() if value])
+        else:
+            self.document(answer)
+
+    def listed(self, answer: Mapping[str, Any], key: str, columns: Sequence[Column], *, none: str) -> None:
+        """Print the items of a list: a table with these columns, ``none`` without an item, or JSON."""
+        items = answer[key]
+        if self.output is Output.JSONL:
+            for item in items:
+                self.document(item)
+        elif self.output is Output.JSON:
+            self.document(answer)
+        elif items:
+            tables.print_table(items, columns)
+            if answer.get("next_cursor"):
+                self.note(f"There are more than {len(items)}: --limit shows more.")
+        else:
+            self.note(none)
+
+    def document(self, value: Any) -> None:
+        """Print a value as JSON, on one line for ``jsonl``. Characters that control a terminal are escaped in it."""
+        encoded = msgspec.json.encode(value)
+        text = encoded if self.output is Output.JSONL else msgspec.json.format(encoded, indent=2)
+        typer.echo(_BEYOND_ASCII.sub(_escaped, text.decode()).encode())
+
+    def text(self, text: str) -> None:
+        """Print lines for people."""
+        typer.echo(tables.printable(text))
+        sys.stdout.flush()
+
+    def note(self, text: str) -> None:
+        """Print a line that is no part of the answer, on stderr."""
+        typer.echo(tables.printable(text), err=True)
+
+
+def _escaped(match: re.Match[str]) -> str:
+    return match[0] if match[0].isprintable() else json.dumps(match[0])[1:-1]
+
+
+class Session:
+    """The hub of a command, and how its answers are printed. The connection is made at the first request."""
+
+    def __init__(self, options: ConnectionOptions, output: Output, *, is_long: bool = False) -> None:
+        """``is_long``: the command waits for a hub that restarts, and says so."""
+        self.printer = Printer(output)
+        self._options = options
+        self._is_long = is_long
+
+    @classmethod
+    def of_context(cls, context: Context, output: Output) -> Session:
+        """Return the session of a context that is not stored yet."""
+        session = cls(ConnectionOptions(), output)
+        vars(session)["context"] = context
+        return session
+
+    @cached_property
+    def context(self) -> Context:
+        """The hub and the key. Raises `ConfigError`."""
+        return contexts.chosen(self._options)
+
+    @cached_property
+    def hub(self) -> Hub:
+        """The client. Raises `ConfigError`."""
+        from a2a_hub_client import Retry
+
+        retry = (
+            Retry(patience=LONG_PATIENCE, on_trouble=self._tell) if self._is_long else Retry(patience=USUAL_PATIENCE)
+        )
+        return contexts.connected(self.context, retry=retry)
+
+    def ask(self, call: Call[Any]) -> Any:
+        """Send a call and return the hub's JSON. Raises `HubError`."""
+        return self.hub.perform(_raw(call))
+
+    def read(self, route: str, **query: Any) -> Any:
+        """Return the hub's JSON at a route. Raises `HubError`."""
+        from a2a_hub_client._calls.call import get
+
+        return self.hub.perform(_raw(get(route, bytes, **query)))
+
+    def listed(self, route: str, key: str, *, limit: int, **query: Any) -> Any:
+        """Return the hub's answer with the items of so many pages that they are ``limit`` at most."""
+        answer = self.read(route, limit=min(limit, PAGE), **query)
+        while answer.get("next_cursor") and len(answer[key]) < limit:
+            left = min(limit - len(answer[key]), PAGE)
+            page = self.read(route, limit=left, cursor=answer["next_cursor"], **query)
+            answer = {**page, key: answer[key] + page[key]}
+        return answer
+
+    def close(self) -> None:
+        """Close the connections."""
+        if "hub" in vars(self):
+            self.hub.close()
+
+    def _tell(self, error: HubError) -> None:
+        self.printer.note(f"Still trying: {error}")
+
+
+def _raw(call: Call[Any]) -> Call[Any]:
+    from a2a_hub_client._calls.call import hub_json
+
+    return dataclasses.replace(call, read=hub_json)
+
+
+class CommandError(Exception):
+    """A command cannot do what was requested. The message says what to do. ``code`` is the exit code."""
+
+    def __init__(self, message: str, *, code: int = FAILED) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def exit_for(error: Exception, session: Session | None) -> typer.Exit:
+    """Print why the command failed, and return its exit."""
+    typer.echo(f"a2a: {single_line(_sentence(error, session))}", err=True)
+    return typer.Exit(error.code if isinstance(error, CommandError) else FAILED)
+
+
+def _sentence(error: Exception, session: Session | None) -> str:
+    if isinstance(error, (ConfigError, CommandError)) or session is None or not isinstance(error, HubError):
+        return str(error)
+    url = session.hub.url
+    if isinstance(error, UnreachableError):
+        return f"{error} ({url}). Check the URL and that the hub runs; `a2a doctor` looks closer."
+    if isinstance(error, AnswerError):
+        return f"{url} does not answer as a hub: {error}"
+    if error.code == "unauthenticated":
+        return f"{url} does not accept the key: {error} `a2a login` stores another one."
+    fields = [f"{path}: {problem}" for path, problem in error.fields.items() if problem not in str(error)]
+    return " ".join([str(error), *fields])
+
 
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 SHARED: dict[str, tuple[Any, Any]] = {
@@ -66,7 +247,7 @@ def command(
         def run(**values: Any) -> None:
             shared = {key: values.pop(key) for key in SHARED}
             output = shared.pop("output")
-            session = Session(Given(**shared), output, is_long=is_long)
+            session = Session(ConnectionOptions(**shared), output, is_long=is_long)
             with reported(session):
                 function(session, **values)
 
@@ -82,7 +263,7 @@ def reported(session: Session | None = None) -> Iterator[None]:
     try:
         yield
     except (ConfigError, CommandError, HubError) as error:
-        raise failures.exit_for(error, session) from error
+        raise exit_for(error, session) from error
     finally:
         if session is not None:
             session.close()

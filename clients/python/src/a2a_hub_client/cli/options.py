@@ -1,17 +1,53 @@
-"""Arguments and options that several commands have."""
+"""Arguments and options that several commands have. Shells complete them, and ids may be cut to their beginning."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import typer
 
-from a2a_hub_client.cli import completing, times
+from a2a_hub_client.cli import contexts, tables
+from a2a_hub_client.cli.command import CommandError, Session
+from a2a_hub_client.cli.contexts import ConfigError, ConnectionOptions
+from a2a_hub_client.errors import HubError
 
+COMPLETING_PATIENCE = 1.0  # seconds; a shell waits for it
+MOST = 1000
 T = TypeVar("T")
+USUAL_LIMIT = 50
+NEWEST = 1000  # items among which the first characters are looked for, where the hub does not look for them
+LEAST = 4  # characters
+SHOWN = 5  # ids of a refusal
+
+
+def agent_names(incomplete: str) -> list[str]:
+    """Return the names of agents that begin so. Without an answer of the hub there is none."""
+    from a2a_hub_client import Retry
+    from a2a_hub_client._calls.call import get
+
+    try:
+        hub = contexts.connected(
+            contexts.chosen(ConnectionOptions()), retry=Retry(patience=0), timeout=COMPLETING_PATIENCE
+        )
+    except ConfigError:
+        return []
+    try:
+        page = hub.perform(get("/a2a/agents", _names, limit=MOST))
+    except HubError:
+        return []
+    finally:
+        hub.close()
+    return [name for name in page if name.startswith(incomplete)]
+
+
+def _names(body: bytes) -> list[str]:
+    import msgspec
+
+    return [agent["display"] for agent in msgspec.json.decode(body)["agents"]]
 
 
 def reader(read: Callable[[str], T]) -> Callable[[str], T]:
@@ -35,9 +71,7 @@ def whole_id(text: str) -> UUID:
         raise ValueError(f'"{text}" is no id: an id is a UUID, such as 5e0c8a53-7d0b-4a57-9a0e-3f1d8f0c2b64') from None
 
 
-AgentName = Annotated[
-    str, typer.Argument(metavar="AGENT", help="The name of an agent.", autocompletion=completing.agents)
-]
+AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="The name of an agent.", autocompletion=agent_names)]
 Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="Show at most N.")]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the journal.")]
 LeaseId = Annotated[
@@ -48,13 +82,12 @@ Expiry = Annotated[
     str | None, typer.Option("--expires", metavar="TIME", help="ISO 8601, or a span from now such as 30d.")
 ]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
-USUAL_LIMIT = 50
 
 
 def moment(name: str, text: str | None) -> datetime | None:
     """Read the time of the option ``name``, None for None."""
     try:
-        return None if text is None else times.moment(text)
+        return None if text is None else tables.moment(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=name) from None
 
@@ -62,12 +95,56 @@ def moment(name: str, text: str | None) -> datetime | None:
 def span(name: str, text: str | None) -> timedelta | None:
     """Read the span of the option ``name``, None for None."""
     try:
-        return None if text is None else times.span(text)
+        return None if text is None else tables.span(text)
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint=name) from None
 
 
 def seconds(name: str, text: str | None) -> float | None:
     """Read the span of the option ``name`` in seconds, None for None."""
-    found = span(name, text)
-    return None if found is None else found.total_seconds()
+    duration = span(name, text)
+    return None if duration is None else duration.total_seconds()
+
+
+TaskId = Annotated[str, typer.Argument(metavar="TASK", help="The id of a task, or its first characters.")]
+
+
+def task_id_of(session: Session, text: str) -> str:
+    """Return the whole id of a task. Raises `CommandError` unless exactly one visible task begins with ``text``."""
+    if (known := _known(text)) is not None:
+        return known
+    page = session.read("/a2a/tasks", id_prefix=text.strip("-"), limit=SHOWN + 1)
+    matches = [str(entry["task"]["id"]) for entry in page["entries"]]
+    return _only(text, matches, f'no task that this key may see has an id that begins with "{text}"')
+
+
+def whole_id_of(session: Session, text: str, route: str, key: str, what: str, id_of: Any) -> str:
+    """Return ``text`` if it is a whole id, or the only id of a list that begins with it. Raises `CommandError`.
+
+    The newest items of the list are read.
+    """
+    if (known := _known(text)) is not None:
+        return known
+    page: Mapping[str, Any] = session.read(route, limit=NEWEST)
+    matches = [one for one in map(id_of, page[key]) if one.startswith(text.lower())]
+    searched = len(page[key])
+    return _only(text, matches, f'none of the newest {searched} {what} ids begins with "{text}": write the whole id')
+
+
+def _known(text: str) -> str | None:
+    """Return a whole id, None for the first characters of one."""
+    try:
+        return str(UUID(text))
+    except ValueError:
+        if not re.fullmatch(rf"[0-9a-f-]{{{LEAST},36}}", text.lower()):
+            raise typer.BadParameter(f'"{text}" is no id, nor the first {LEAST} or more characters of one') from None
+    return None
+
+
+def _only(text: str, matches: list[str], none: str) -> str:
+    if not matches:
+        raise CommandError(none)
+    if len(matches) > 1:
+        number = str(len(matches)) if len(matches) <= SHOWN else f"more than {SHOWN}"
+        raise CommandError(f'"{text}" is the beginning of {number} ids: {", ".join(sorted(matches)[:SHOWN])}')
+    return matches[0]

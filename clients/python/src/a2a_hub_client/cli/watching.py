@@ -9,9 +9,8 @@ from typing import Any
 
 import typer
 
-from a2a_hub_client.cli import cells, tables
-from a2a_hub_client.cli.failures import CommandError
-from a2a_hub_client.cli.session import Session
+from a2a_hub_client.cli import tables
+from a2a_hub_client.cli.command import CommandError, Session
 from a2a_hub_client.retry import Patience
 
 TEXT = 1  # the number of the message that is the task's text
@@ -71,12 +70,12 @@ def follow(
     with screen:
         for page in pages(session, task_id, after=after, patience=patience, poll=LIVE_POLL if is_live else 50.0):
             screen.show(page)
-            asked = page.get("awaits") if page["next_after"] is None or not page["messages"] else None
-            if asked and asked != last.get("awaits"):
+            question = page.get("awaits") if page["next_after"] is None or not page["messages"] else None
+            if question and question != last.get("awaits"):
                 if not (answers and sys.stdin.isatty()):
                     raise CommandError(
-                        f"task {task_id} asks for {asked}: `a2a task say {task_id} TEXT` answers",
-                        code=QUESTIONS.get(asked, STILL_AT_WORK),
+                        f"task {task_id} asks for {question}: `a2a task say {task_id} TEXT` answers",
+                        code=QUESTIONS.get(question, STILL_AT_WORK),
                     )
                 screen.pause()
                 say(session, task_id, typer.prompt(">", prompt_suffix=" "))
@@ -87,17 +86,17 @@ def follow(
 
 def end(session: Session, task_id: str, *, is_acked: bool) -> None:
     """Show the result of a resolved task. Raises `CommandError` with the exit code of the outcome."""
-    from a2a_hub_client._calls import tasks, work
+    from a2a_hub_client._calls import tasks
 
     entry = session.ask(tasks.entry(task_id))["entry"]
     answer = session.ask(tasks.result(task_id))
     result, outcome = answer["result"], entry.get("outcome") or ""
     if not session.printer.is_for_people:
         session.printer.document(answer)
-    elif result is not None and (text := cells.content(result["content"])):
+    elif result is not None and (text := tables.content(result["content"])):
         session.printer.text(text)
     if is_acked and result is not None:
-        session.ask(work.ack([task_id]))
+        session.ask(tasks.ack([task_id]))
     if code := EXIT_CODES.get(outcome):
         why = (result or {}).get("error_message") or ""
         raise CommandError(why if why.startswith(outcome) else f"{outcome}: {why}".removesuffix(": "), code=code)
@@ -132,10 +131,10 @@ class _Lines:
                 self._printer.document(message)
             return
         for message in page["messages"]:
-            self.line(said(message))
+            self.line(message_line(message))
         if page["state"] != self._state and page["state"] != "resolved":
             self._state = page["state"]
-            self.line(f"[{cells.state(page)}]")
+            self.line(f"[{tables.state(page)}]")
 
     def line(self, text: str) -> None:
         """Print one line."""
@@ -173,10 +172,10 @@ class _Live(_Lines):
     def show(self, page: Page) -> None:
         """Show what is new, and the state in the last line."""
         for message in page["messages"]:
-            self.line(said(message))
+            self.line(message_line(message))
             if report := message.get("progress"):
                 self._bar.update(self._row, total=1.0, completed=report["fraction"])
-        self._bar.update(self._row, description=f"{self._task_id[: tables.SHORT_ID]} {cells.state(page)}")
+        self._bar.update(self._row, description=f"{self._task_id[: tables.SHORT_ID]} {tables.state(page)}")
 
     def line(self, text: str) -> None:
         """Print a line above the last one."""
@@ -191,9 +190,9 @@ class _Live(_Lines):
         self._live.start()
 
 
-def said(message: Page) -> str:
+def message_line(message: Page) -> str:
     """Return a message, or a report of progress, as a line."""
     if report := message.get("progress"):
-        return cells.progress(report)
+        return tables.progress(report)
     prefix = "> " if message["role"] == "user" else ""
-    return prefix + cells.content(message["content"])
+    return prefix + tables.content(message["content"])

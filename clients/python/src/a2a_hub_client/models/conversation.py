@@ -8,9 +8,8 @@ from uuid import UUID
 
 from msgspec import field
 
-from a2a_hub_client.models.content import GivenContent, blocks_of
-from a2a_hub_client.models.tasks import Awaits, SaidMessage, State
-from a2a_hub_client.models.wire import Content, Moment, Wire
+from a2a_hub_client.models.tasks import Awaits, BaseMessage, State
+from a2a_hub_client.models.wire import Content, ContentInput, Moment, Wire, blocks_of
 
 
 class Progress(Wire, frozen=True, kw_only=True):
@@ -20,7 +19,7 @@ class Progress(Wire, frozen=True, kw_only=True):
     note: str = ""
 
 
-class Message(SaidMessage, frozen=True, kw_only=True):
+class Message(BaseMessage, frozen=True, kw_only=True):
     """A message of a task. ``seq`` is its number in the task's journal. ``progress`` is None if it reports none."""
 
     seq: int
@@ -93,7 +92,7 @@ class Update(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def saying(
-        cls, content: GivenContent, *, message_id: str | None = None, metadata: Mapping[str, Any] | None = None
+        cls, content: ContentInput, *, message_id: str | None = None, metadata: Mapping[str, Any] | None = None
     ) -> Update:
         """Return a message to the task's sender."""
         return cls._of({"message": blocks_of(content), "message_id": message_id, "metadata": metadata})
@@ -106,7 +105,7 @@ class Update(Wire, frozen=True, kw_only=True):
     @classmethod
     def with_artifact(
         cls,
-        content: GivenContent,
+        content: ContentInput,
         *,
         artifact_id: str | None = None,
         name: str | None = None,
@@ -125,11 +124,11 @@ class Update(Wire, frozen=True, kw_only=True):
             "metadata": metadata,
             "extensions": list(extensions) or None,
         }
-        return cls._of({"artifact": _given(artifact), "append": append or None, "last_chunk": last_chunk or None})
+        return cls._of({"artifact": _filled(artifact), "append": append or None, "last_chunk": last_chunk or None})
 
     @classmethod
     def asking(
-        cls, content: GivenContent | None = None, *, awaits: Literal["input", "authorization"] = "input"
+        cls, content: ContentInput | None = None, *, awaits: Literal["input", "authorization"] = "input"
     ) -> Update:
         """Return a question to the task's sender, which ends the lease. A question for authorization needs words."""
         status = "auth_required" if awaits == "authorization" else "input_required"
@@ -137,8 +136,8 @@ class Update(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def _of(cls, fields: Mapping[str, Any]) -> Update:
-        return cls(fields=_given(fields))
+        return cls(fields=_filled(fields))
 
 
-def _given(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _filled(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}

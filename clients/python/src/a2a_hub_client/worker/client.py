@@ -1,4 +1,8 @@
-"""The hub's API as a worker uses it."""
+"""The hub's API as a worker uses it.
+
+A worker of batches posts results together, in the request that leases the next tasks. A failed request is repeated for
+as long as it takes, with growing random pauses.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +12,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
+import msgspec
+
 from a2a_hub_client import refusals
-from a2a_hub_client._calls import work
-from a2a_hub_client._calls.call import Call, get, path, post, told
-from a2a_hub_client.errors import AttemptSpentError, NotNowError
+from a2a_hub_client._calls import tasks
+from a2a_hub_client._calls.call import Call, error_of_item, get, hub_json, path, post
+from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
 from a2a_hub_client.models.tasks import HeldLease
-from a2a_hub_client.retry import Retry
-from a2a_hub_client.worker.leased_task import LeasedTask, TaskResult
+from a2a_hub_client.refusals import ForbiddenError
+from a2a_hub_client.retry import Backoff, Retry
+from a2a_hub_client.worker.job import LeasedTask, TaskResult
 
 T = TypeVar("T")
-Json = dict[str, Any]
-Read = Callable[[Json], T]
 PAGE = 100  # messages of one request
 SLOW = 5.0  # seconds of an answer, beside the wait of a long poll
+MOST = 100  # tasks or results of one request; the hub takes no more
+WAIT = 0.5  # seconds
+RESULT_BYTES = 800_000  # of JSON in one request, well below the default body limit of a hub
+
+Json = dict[str, Any]
+Read = Callable[[Json], T]
 ONCE = Retry(patience=0)  # the worker repeats requests itself: longer than a client would, and until it is stopped
 # The hub's errors once a lease is no longer live: the task was answered, requeued, cancelled or expired.
 LEASE_ENDED = (
@@ -87,10 +98,10 @@ class WorkerClient:
 
     def leases(self) -> list[HeldLease]:
         """Return all live leases of the agent, oldest first, also those of other workers."""
-        page = self._perform(work.leases())
+        page = self._perform(tasks.leases())
         leases = page.items
         while page.next_cursor is not None:
-            page = self._perform(work.leases(page.next_cursor))
+            page = self._perform(tasks.leases(page.next_cursor))
             leases += page.items
         return leases
 
@@ -136,11 +147,11 @@ class WorkerClient:
 
     def _get(self, target: str, read: Read[T], **query: str | int | None) -> T:
         """Send the request, and ``read`` the hub's JSON. Raises `AnswerError` for a missing key or a wrong type."""
-        return self._perform(get(target, lambda text: read(told(text)), wait=0, **query))
+        return self._perform(get(target, lambda text: read(hub_json(text)), wait=0, **query))
 
     def _post(self, target: str, body: Mapping[str, Any], read: Read[T], *, wait: float = 0.0) -> T:
         """Send the request, as `_get` does."""
-        return self._perform(post(target, body, lambda text: read(told(text)), wait=wait))
+        return self._perform(post(target, body, lambda text: read(hub_json(text)), wait=wait))
 
     def _perform(self, call: Call[T]) -> T:
         began_at = time.monotonic()
@@ -176,3 +187,218 @@ def _turn(answer: Json) -> int | None:
 def of_task(task_id: str, what: str) -> str:
     """Return the path of what belongs to a task."""
     return path("a2a", "tasks", task_id, what)
+
+
+PAUSES = Retry(patience=None)
+
+
+def pause(backoff: Backoff, error: HubError) -> float:
+    """Return the seconds to wait after ``error``: at least the hub's Retry-After, up to the longest pause."""
+    return backoff.next_pause(error.retry_after if isinstance(error, NotNowError) else None)
+
+
+def insist(
+    request: Callable[[], object],
+    *,
+    abandon: threading.Event,
+    on_trouble: Callable[[HubError], object],
+    rest: Callable[[float], bool] | None = None,
+) -> bool:
+    """Send ``request``, and repeat it until it succeeds. Return False if ``abandon`` is set before that.
+
+    ``on_trouble`` is called with the first failure. Errors that repeating cannot mend are raised. ``rest`` waits so
+    many seconds, and returns whether ``abandon`` is set; None: it only waits.
+    """
+    rest = rest or abandon.wait
+    backoff = Backoff(PAUSES)
+    first = True
+    while True:
+        try:
+            request()
+        except (NotNowError, ForbiddenError) as error:  # noqa: PERF203 (a request takes far longer)
+            if first:
+                on_trouble(error)
+            first = False
+            if rest(pause(backoff, error)):
+                return False
+        else:
+            return True
+
+
+class BatchingClient(WorkerClient):
+    """A client that posts results in batches. A thread with a result waits until another thread has posted it.
+
+    Only one thread may call `receive` and `post_pending`, which post the results.
+    """
+
+    def __init__(self, line: Line) -> None:
+        super().__init__(line)
+        self._lock = threading.Lock()
+        self._pending: list[_Posting] = []
+        self._is_closed = False
+
+    @property
+    def pending(self) -> int:
+        return len(self._pending)
+
+    @property
+    def pending_for(self) -> float:
+        with self._lock:
+            return time.monotonic() - self._pending[0].since if self._pending else 0.0
+
+    def answer(self, leased: LeasedTask, answer: TaskResult, meanwhile: Callable[[], object]) -> None:
+        """Post the result with the next batch, and return once the hub has it. Raises the error of this result."""
+        posting = _Posting(answer.body(leased))
+        with self._lock:
+            if self._is_closed:
+                posting.decide(alone=True)
+            else:
+                self._pending.append(posting)
+                self.changed.set()
+        while not posting.is_decided():
+            meanwhile()
+        if posting.is_alone():
+            super().answer(leased, answer, meanwhile)
+
+    def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
+        """Post the pending results, then lease the oldest tasks, at most ``most``. Raises as `WorkerClient.receive`.
+
+        A repeat gets the same leases. The results of a failed request stay pending, and the next request posts them.
+        """
+        body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000), "max": min(most, MOST)}
+        leases, is_spent = self._post_batch("/a2a/tasks/lease", body, _leases, wait=wait) or ([], False)
+        if is_spent:
+            raise AttemptSpentError("the leases of this attempt id have ended")
+        return leases
+
+    def post_pending(self) -> None:
+        """Post the pending results, without leasing."""
+        while self._pending:
+            self._post_batch("/a2a/results/batch", {}, dict)
+
+    def stop_batches(self) -> None:
+        """Let each result, also each pending one, be posted by a request of its own from now on."""
+        with self._lock:
+            self._is_closed = True
+            self._settle(self._pending, alone=True)
+
+    def _post_batch(self, path: str, body: Mapping[str, Any], read: Read[T], *, wait: float = 0.0) -> T | None:
+        """Send the request with the pending results, settle them, and ``read`` the rest of the answer.
+
+        Results of a refused request go out alone. The answer is then None.
+        """
+        batch = self._batch()
+        results = {"results": [posting.body for posting in batch]} if batch else {}
+        try:
+            refused, answer = self._post(
+                path, {**body, **results}, lambda json: (_refused(json), read(json)), wait=wait
+            )
+        except ForbiddenError:
+            raise
+        except RefusedError:
+            if not batch:
+                raise
+            with self._lock:
+                self._settle(batch, alone=True)
+            return None
+        with self._lock:
+            self._settle(batch, refused)
+        return answer
+
+    def _batch(self) -> list[_Posting]:
+        """Return the oldest pending results that go into one request, at least one if there is any."""
+        batch: list[_Posting] = []
+        size = 0
+        with self._lock:
+            for posting in self._pending[:MOST]:
+                size += posting.size
+                if batch and size > RESULT_BYTES:
+                    break
+                batch.append(posting)
+        return batch
+
+    def _settle(
+        self, batch: Sequence[_Posting], refused: Mapping[int, HubError] | None = None, *, alone: bool = False
+    ) -> None:
+        """Decide the oldest pending results, which are ``batch``. ``refused`` are errors by place in the batch."""
+        settled = list(batch)
+        del self._pending[: len(settled)]
+        for place, posting in enumerate(settled):
+            posting.decide((refused or {}).get(place), alone=alone)
+
+
+def _leases(answer: Json) -> tuple[list[LeasedTask], bool]:
+    return [LeasedTask.of(leased) for leased in answer["leases"]], bool(answer.get("attempt_spent"))
+
+
+def _refused(answer: Json) -> dict[int, HubError]:
+    return {one["index"]: error_of_item(one) for one in answer["refused"]}
+
+
+class _Posting:
+    """A result on its way to the hub."""
+
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        self.body = body
+        self.size = len(msgspec.json.encode(body))
+        self.since = time.monotonic()
+        self._decided = threading.Event()
+        self._error: HubError | None = None
+        self._is_alone = False
+
+    def decide(self, error: HubError | None = None, *, alone: bool = False) -> None:
+        """Report the hub's outcome. ``alone``: there is none, and the result needs a request of its own."""
+        self._error, self._is_alone = error, alone
+        self._decided.set()
+
+    def is_decided(self) -> bool:
+        """Wait for the decision, but only briefly. Return whether it was made."""
+        return self._decided.wait(WAIT)
+
+    def is_alone(self) -> bool:
+        """Return whether the result needs a request of its own, once it is decided. Raises the error of its result."""
+        if self._error is not None:
+            raise self._error
+        return self._is_alone
+
+
+def foreign_key(
+    hub: WorkerClient, name: str | None, *, stopping: threading.Event, say: Callable[[str], object]
+) -> str | None:
+    """Ask the hub for the owner of the key until it answers; return an owner that is not ``name``, None otherwise.
+
+    ``name`` None stands for any agent.
+
+    The answer is also None for a hub of an earlier version and for a refused key. Then the next request shows the
+    problem, or the first lease does. It is None, too, once ``stopping`` is set.
+    """
+    owner: dict[str, Any] = {}
+
+    def ask() -> None:
+        try:
+            owner.update(hub.me())
+        except RefusedError:
+            return
+
+    troubles: list[HubError] = []
+
+    def trouble(error: HubError) -> None:
+        troubles.append(error)
+        say(f"Cannot lease a task now, trying again: {error}")
+
+    if not insist(ask, abandon=stopping, on_trouble=trouble):
+        return None
+    if troubles:
+        say("The hub answers again.")
+    if not owner:
+        return None
+    agent = owner["agent"]
+    if agent is None:
+        return f"the person {owner['person']}"
+    return None if name is None or is_called(agent, name) else str(agent["display"])
+
+
+def is_called(agent: Mapping[str, Any], name: str) -> bool:
+    """Whether ``name`` is the agent's display, local part or public key."""
+    display = agent["display"]
+    return name in (display, display.partition("@")[0], agent["pubkey"])

@@ -27,9 +27,8 @@ from a2a_hub_client.errors import HubError, RefusedError
 from a2a_hub_client.models.tasks import HeldLease
 from a2a_hub_client.models.wire import Moment
 from a2a_hub_client.retry import seconds
-from a2a_hub_client.worker.backoff import PAUSES, insist
-from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.leased_task import LeasedTask
+from a2a_hub_client.worker.client import PAUSES, WorkerClient, insist
+from a2a_hub_client.worker.job import LeasedTask
 
 Resume = Literal["all", "idempotent", "none"]
 LEAST_SILENCE = 30.0  # seconds
@@ -94,20 +93,22 @@ class Orphans:
         if self._look_at is None or time.monotonic() < self._look_at:
             return
         self._look_at = None
-        found: list[HeldLease] = []
+        held_leases: list[HeldLease] = []
 
         def ask() -> None:
             with contextlib.suppress(RefusedError):  # the next receive shows the problem
-                found.extend(self._hub.leases())
+                held_leases.extend(self._hub.leases())
 
         if not insist(ask, abandon=self._stopping, on_trouble=self._trouble):
             return
         if self._since is None:
-            self._begin(held for held in found if self._is_repeatable(held) and held.last_seen_at > held.leased_at)
+            self._begin(
+                held for held in held_leases if self._is_repeatable(held) and held.last_seen_at > held.leased_at
+            )
         elif self._hub.troubled_at > self._since:
-            self._begin(held for held in found if held.id in self._suspects)
+            self._begin(held for held in held_leases if held.id in self._suspects)
         else:
-            self._judge(found)
+            self._judge(held_leases)
 
     def take_over(self) -> LeasedTask | None:
         """Take over the oldest orphan, None without one."""
@@ -123,9 +124,9 @@ class Orphans:
         self._ripe, self._since = [], time.monotonic()
         self._look_at = self._since + self._silence if self._suspects else None
 
-    def _judge(self, found: Iterable[HeldLease]) -> None:
+    def _judge(self, leases: Iterable[HeldLease]) -> None:
         """Keep the leases whose heartbeats stood still. They are looked at again if they are not taken over soon."""
-        silent = [held for held in found if self._suspects.get(held.id) == held.last_seen_at]
+        silent = [held for held in leases if self._suspects.get(held.id) == held.last_seen_at]
         self._ripe = [held for held in silent if self._may_repeat(held)]
         self._suspects = {held.id: held.last_seen_at for held in self._ripe}
         self._look_at = time.monotonic() + LOOK_AGAIN if self._ripe else None

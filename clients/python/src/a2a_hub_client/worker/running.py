@@ -15,16 +15,14 @@ import httpx
 
 from a2a_hub_client.errors import HubError
 from a2a_hub_client.retry import Retry
-from a2a_hub_client.worker.batches import BatchingClient
-from a2a_hub_client.worker.client import Line
+from a2a_hub_client.worker.client import BatchingClient, Line
 from a2a_hub_client.worker.functions import Functions, FunctionSettings
 from a2a_hub_client.worker.orphans import Resuming
-from a2a_hub_client.worker.stop_signals import StopSignals, heard_signals
-from a2a_hub_client.worker.worker import Worker
+from a2a_hub_client.worker.worker import StopSignals, Worker, heard_signals
 
 if TYPE_CHECKING:
-    from a2a_hub_client._async.transport import AsyncTransport
-    from a2a_hub_client._sync.transport import Transport
+    from a2a_hub_client._async.connection import AsyncTransport
+    from a2a_hub_client._sync.connection import Transport
 
 log = logging.getLogger("a2a_hub_client")
 
@@ -172,7 +170,7 @@ def line_for_threads(line: AsyncTransport) -> Transport:
 
     A replaced network may serve threads, too.
     """
-    from a2a_hub_client._sync.transport import Transport
+    from a2a_hub_client._sync.connection import Transport
 
     if line.replaced is not None and not isinstance(line.replaced, httpx.BaseTransport):
         raise ValueError("the transport of a worker must be an httpx.BaseTransport, too")

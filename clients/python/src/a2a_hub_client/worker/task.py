@@ -10,15 +10,11 @@ from uuid import UUID
 
 import msgspec
 
-from a2a_hub_client.models.content import GivenContent, TextBlock
 from a2a_hub_client.models.conversation import Message, Update
-from a2a_hub_client.models.sent import Answer, AnswerStatus
-from a2a_hub_client.models.tasks import AgentId, SaidMessage
+from a2a_hub_client.models.tasks import AgentId, Answer, AnswerStatus, BaseMessage
 from a2a_hub_client.models.tasks import Task as ShownTask
-from a2a_hub_client.models.wire import hook
-from a2a_hub_client.worker.leased_task import LeasedTask
-from a2a_hub_client.worker.strict_json import plain
-from a2a_hub_client.worker.updates import Updates
+from a2a_hub_client.models.wire import ContentInput, TextBlock, hook
+from a2a_hub_client.worker.job import LeasedTask, Updates, plain
 
 
 class LeaseEndedError(Exception):
@@ -40,7 +36,7 @@ class Task:
         self.turn = leased.turn
         self.cancelled = threading.Event()
         self.closing: Update | Answer | None = None  # what `ask` or `reject` made, which the handler has to return
-        self._messages: tuple[SaidMessage, ...] = ()
+        self._messages: tuple[BaseMessage, ...] = ()
         self._updates = updates
         self._may_wait = may_wait
         self._is_over = False
@@ -81,11 +77,11 @@ class Task:
         return self.shown.metadata or {}
 
     @property
-    def messages(self) -> Sequence[SaidMessage]:
+    def messages(self) -> Sequence[BaseMessage]:
         """The messages of both parties, oldest first. The first is the task's. More may come while the handler runs."""
         return self._messages
 
-    def say(self, content: GivenContent, *, metadata: Mapping[str, Any] | None = None) -> None:
+    def say(self, content: ContentInput, *, metadata: Mapping[str, Any] | None = None) -> None:
         """Send a message to the task's sender. Raises `LeaseEndedError`, as the next two methods do."""
         self._post(Update.saying(content, metadata=metadata))
 
@@ -96,7 +92,7 @@ class Task:
     def artifact(
         self,
         artifact_id: str,
-        content: GivenContent,
+        content: ContentInput,
         *,
         append: bool = False,
         last_chunk: bool = False,
@@ -109,7 +105,7 @@ class Task:
         made = Update.with_artifact(content, artifact_id=artifact_id, append=append, last_chunk=last_chunk, **details)
         self._post(made)
 
-    def ask(self, question: GivenContent, *, authorization: bool = False) -> Update:
+    def ask(self, question: ContentInput, *, authorization: bool = False) -> Update:
         """Put a question to the sender: ``return task.ask("Which colour?")``. The question ends this lease.
 
         The answer brings a new lease with the next ``turn``, here or at another worker. Then ``messages`` has it.
@@ -124,11 +120,11 @@ class Task:
 
     def answer(
         self,
-        content: GivenContent = (),
+        content: ContentInput = (),
         *,
         status: AnswerStatus = "ok",
         error_message: str | None = None,
-        message: GivenContent = (),
+        message: ContentInput = (),
         direct: bool = False,
     ) -> Answer:
         """Make a result with more than its content, to be returned. The fields are those of `Answer`."""
@@ -153,10 +149,10 @@ class Task:
         self._is_over = True
         self.cancelled.set()
 
-    def _message(self, said: Mapping[str, Any]) -> SaidMessage:
-        if "message_id" in said:
-            return msgspec.convert(said, Message if "seq" in said else SaidMessage, dec_hook=hook)
-        return SaidMessage(message_id="", role="user", content=[TextBlock(self.text)])
+    def _message(self, message: Mapping[str, Any]) -> BaseMessage:
+        if "message_id" in message:
+            return msgspec.convert(message, Message if "seq" in message else BaseMessage, dec_hook=hook)
+        return BaseMessage(message_id="", role="user", content=[TextBlock(self.text)])
 
     def _post(self, update: Update) -> None:
         """Queue the update. Raises `ValueError` for content that is not JSON, and `LeaseEndedError`."""

@@ -1,32 +1,132 @@
-"""Leases tasks for one agent and does a job for each, until a signal stops it."""
+"""Leases tasks for one agent and does a job for each, until a signal stops it.
+
+No lease is lost: a request whose answer was lost is repeated under its attempt id.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import signal
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from uuid import uuid4
 
-from a2a_hub_client.errors import HubError, RefusedError
-from a2a_hub_client.worker.attempt import Attempt, AttemptOutcome
-from a2a_hub_client.worker.backoff import insist
-from a2a_hub_client.worker.client import WorkerClient
-from a2a_hub_client.worker.identity import foreign_key, is_called
-from a2a_hub_client.worker.job import Work
-from a2a_hub_client.worker.leased_task import LeasedTask
+from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
+from a2a_hub_client.retry import Backoff
+from a2a_hub_client.worker.attempt import Attempt, AttemptOutcome, Turn
+from a2a_hub_client.worker.client import PAUSES, WorkerClient, foreign_key, insist, is_called, pause
+from a2a_hub_client.worker.job import LeasedTask, Work
 from a2a_hub_client.worker.orphans import Orphans, Resuming
-from a2a_hub_client.worker.receiving import POLL, Receiving
-from a2a_hub_client.worker.stop_signals import StopSignals
-from a2a_hub_client.worker.turns import Turn
 
-log = logging.getLogger("a2a_hub_client")
-
+# The worker waits for the end of a poll even when it stops. Otherwise it would lose a lease in the poll's answer.
+POLL = 3.0  # seconds
+REST = 1.0  # second after an answer without a task that came earlier, as from a hub without a free seat
 TICK = 0.05
 TOGETHER = 0.05  # seconds; results that are ready within this time are posted in one request
 LINGER = 0.5  # seconds that a result waits at most for others
 START_FAILURES = 3  # in a row, after which the worker gives up
 TO_REPORT = 10.0  # seconds to post outcomes to the hub once the jobs were stopped
 TO_REPORT_AT_ONCE = 2.0
+
+STOP_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+
+
+@dataclass(slots=True)
+class StopSignals:
+    """The number of stop signals. A plain number, as a signal handler must not wait for a lock of its own thread."""
+
+    count: int = 0
+
+    @contextlib.contextmanager
+    def heard(self) -> Iterator[None]:
+        """Count stop signals within the block, and restore the earlier handlers after it.
+
+        Only the main thread can set handlers; in another one the block counts nothing.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        earlier = {number: signal.signal(number, self._hear) for number in heard_signals()}
+        try:
+            yield
+        finally:
+            for number, handler in earlier.items():
+                signal.signal(number, handler)
+
+    def _hear(self, *_: object) -> None:
+        self.count += 1
+
+
+def heard_signals() -> list[signal.Signals]:
+    """Return the signals that stop a worker. ``nohup`` ignores SIGHUP, and such a SIGHUP stays ignored."""
+    is_ignored = {number: signal.getsignal(number) is signal.SIG_IGN for number in STOP_SIGNALS}
+    return [number for number in STOP_SIGNALS if not (number.name == "SIGHUP" and is_ignored[number])]
+
+
+class Receiving:
+    """The receives of one worker, one at a time."""
+
+    def __init__(
+        self,
+        hub: WorkerClient,
+        *,
+        stopping: threading.Event,
+        abandon: threading.Event,
+        say: Callable[[str], object],
+    ) -> None:
+        """Once ``stopping`` is set, only a request whose answer was lost is repeated; with ``abandon``, none."""
+        self._hub = hub
+        self._stopping = stopping
+        self._abandon = abandon
+        self._say = say
+        self._attempt_id = uuid4()
+
+    def next(self, most: int, poll: float) -> Sequence[LeasedTask]:
+        """Lease tasks, at most ``most``, repeating the request until it is answered. Raises `RefusedError`.
+
+        The list is empty if there is no task within ``poll`` seconds, and if the worker stops. The attempt id stays
+        until it brings a task. An earlier request under it may go on in the hub and take a task, which the hub returns
+        under this id only.
+        """
+        backoff = Backoff(PAUSES)
+        trouble = False
+        lost_until = None  # the latest end of an unanswered request in the hub; None: every request was answered
+        while True:
+            stopping = self._stopping.is_set()
+            if self._abandon.is_set() or (stopping and lost_until is None):
+                return []
+            try:
+                wait = max(0.0, lost_until - time.monotonic()) if stopping and lost_until else poll
+                leases = self._receive(most, wait)
+            except NotNowError as error:
+                if not trouble:
+                    self._say(f"Cannot lease a task now, trying again: {error}")
+                trouble = True
+                lost_until = time.monotonic() + POLL if error.may_have_arrived else lost_until
+                (self._abandon if stopping else self._stopping).wait(pause(backoff, error))
+            else:
+                if trouble:
+                    self._say("The hub answers again.")
+                return leases
+
+    def _receive(self, most: int, wait: float) -> Sequence[LeasedTask]:
+        """Request tasks once. An attempt id that has brought a task, or is spent, is replaced by a new one."""
+        ends_at = time.monotonic() + wait
+        try:
+            leases = self._hub.receive(self._attempt_id, most=most, wait=wait)
+            if not leases and ends_at - time.monotonic() > REST:
+                self._stopping.wait(REST)
+        except AttemptSpentError:
+            self._attempt_id = uuid4()
+            return []
+        self._attempt_id = uuid4() if leases else self._attempt_id
+        return leases
+
+
+log = logging.getLogger("a2a_hub_client")
 
 
 class Worker:

@@ -6,18 +6,17 @@ from typing import Annotated, Any
 
 import typer
 
-from a2a_hub_client.cli import times
-from a2a_hub_client.cli.command import command, noun
+from a2a_hub_client.cli import tables
+from a2a_hub_client.cli.command import Session, command, noun
 from a2a_hub_client.cli.options import USUAL_LIMIT, AgentName, Limit, Reason
-from a2a_hub_client.cli.session import Session
 from a2a_hub_client.cli.tables import Column
 
-app = noun("List, add and pause agents, and set their quotas.")
+agent_app = noun("List, add and pause agents, and set their quotas.")
 AGENTS = Column("AGENT", lambda row: row["display"]), Column("PUBLIC KEY", lambda row: row["pubkey"], is_optional=True)
 PEERS = (
     Column("AGENT", lambda row: row["agent"]["display"]),
     Column("STATUS", lambda row: row["status"]),
-    Column("SEEN", lambda row: times.age(row["last_seen_at_ms"])),
+    Column("SEEN", lambda row: tables.age(row["last_seen_at_ms"])),
     Column("NAME", lambda row: row["name"], is_cut=True, is_optional=True),
     Column("URL", lambda row: row["url"], is_cut=True, is_optional=True),
 )
@@ -33,7 +32,7 @@ Quota = Annotated[
 ]
 
 
-@command(app, "list")
+@command(agent_app, "list")
 def list_(
     session: Session,
     online: Annotated[bool, typer.Option("--peers", help="The peers that sent heartbeats, and their status.")] = False,
@@ -48,12 +47,12 @@ def list_(
         session.printer.listed(answer, "agents", AGENTS, none="No agents. `a2a agent add NAME` adds one.")
 
 
-@command(app)
+@command(agent_app)
 def show(session: Session, agent: AgentName) -> None:
     """Show an agent: whether it is paused, and whether callers without a key may send to it."""
-    from a2a_hub_client._calls import access
+    from a2a_hub_client._calls import administration
 
-    answer = session.ask(access.agent(agent))
+    answer = session.ask(administration.agent(agent))
     session.printer.details(answer, lambda: _pairs(answer))
 
 
@@ -62,58 +61,58 @@ def _pairs(entry: dict[str, Any]) -> list[tuple[str, str]]:
     return [
         ("agent", entry["agent"]["display"]),
         ("public key", entry["agent"]["pubkey"]),
-        ("added", f"{times.local(entry['created_at_ms'])} ({times.age(entry['created_at_ms'])} ago)"),
-        ("paused", f"for {times.age(paused)}: {entry['paused_reason']}" if paused else ""),
+        ("added", f"{tables.local(entry['created_at_ms'])} ({tables.age(entry['created_at_ms'])} ago)"),
+        ("paused", f"for {tables.age(paused)}: {entry['paused_reason']}" if paused else ""),
         ("open", "yes: callers without a key may send to it" if entry["is_open"] else ""),
     ]
 
 
-@command(app)
+@command(agent_app)
 def add(
     session: Session,
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the agent, such as bob or bob@team.")],
 ) -> None:
     """Register an agent, and show its API key. The hub shows it this once."""
-    from a2a_hub_client._calls import access
+    from a2a_hub_client._calls import administration
 
-    answer = session.ask(access.add_agent(name))
+    answer = session.ask(administration.add_agent(name))
     if session.printer.is_for_people:
         session.printer.note("Keep the secrets: the hub shows them this once.")
     pairs = [("agent", answer["agent"]["display"]), ("api key", answer["api_key"])]
     session.printer.details(answer, lambda: [*pairs, ("private key", answer.get("private_key") or "")])
 
 
-@command(app)
+@command(agent_app)
 def pause(session: Session, agent: AgentName, reason: Reason) -> None:
     """Stop an agent from leasing tasks. Its tasks stay queued, and its live leases stay."""
-    from a2a_hub_client._calls import access
+    from a2a_hub_client._calls import administration
 
-    answer = session.ask(access.pause_agent(agent, reason))
+    answer = session.ask(administration.pause_agent(agent, reason))
     session.printer.answer(answer, lambda: f"{answer['agent']['display']} is paused")
 
 
-@command(app)
+@command(agent_app)
 def resume(
     session: Session,
     agent: AgentName,
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the journal.")] = "",
 ) -> None:
     """Let a paused agent lease tasks again."""
-    from a2a_hub_client._calls import access
+    from a2a_hub_client._calls import administration
 
-    answer = session.ask(access.resume_agent(agent, reason))
+    answer = session.ask(administration.resume_agent(agent, reason))
     session.printer.answer(answer, lambda: f"{answer['agent']['display']} may lease tasks")
 
 
-@command(app)
+@command(agent_app)
 def quotas(session: Session, agent: AgentName) -> None:
     """Show the quotas of an agent and what it has of them."""
-    from a2a_hub_client._calls import access
+    from a2a_hub_client._calls import administration
 
-    session.printer.listed(session.ask(access.quotas(agent)), "quotas", QUOTAS, none="No quotas.")
+    session.printer.listed(session.ask(administration.quotas(agent)), "quotas", QUOTAS, none="No quotas.")
 
 
-@command(app, "set-quotas")
+@command(agent_app, "set-quotas")
 def set_quotas(
     session: Session,
     agent: AgentName,
@@ -123,14 +122,14 @@ def set_quotas(
     ] = None,
 ) -> None:
     """Give an agent quotas of its own: queued, bytes, callbacks, waits, cards, requests_per_s."""
-    from a2a_hub_client._calls import access
+    from a2a_hub_client._calls import administration
 
-    answer = session.ask(access.set_quotas(agent, dict(map(_limit, limits)), recipient))
+    answer = session.ask(administration.set_quotas(agent, dict(map(_limit, limits)), recipient))
     session.printer.listed(answer, "quotas", QUOTAS, none="No quotas.")
 
 
 def _limit(text: str) -> tuple[str, int | None]:
-    name, is_given, number = text.partition("=")
-    if not is_given or (number and not number.isdecimal()):
+    name, is_set, number = text.partition("=")
+    if not is_set or (number and not number.isdecimal()):
         raise typer.BadParameter(f'"{text}" sets no quota. Examples: queued=100, or queued= for the hub\'s setting.')
     return name, int(number) if number else None

@@ -7,20 +7,18 @@ from typing import Annotated, Any
 
 import typer
 
-from a2a_hub_client.cli import cells, tables, times
-from a2a_hub_client.cli.command import alone, command
+from a2a_hub_client.cli import tables
+from a2a_hub_client.cli.command import Output, Session, alone, command
 from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, span
-from a2a_hub_client.cli.output import Output
-from a2a_hub_client.cli.session import Session
 
 EVERY = 2.0  # seconds between two looks at the journal
 MOST = 10_000  # rows of one look
 OVERLAP_MS = 10_000  # rows of a long transaction appear late, with the time of their change
 
-app = alone()
+audit_app = alone()
 
 
-@command(app)
+@command(audit_app)
 def tail(
     session: Session,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Show new rows as they come, until Ctrl-C.")] = False,
@@ -32,14 +30,14 @@ def tail(
     An agent sees the rows of its own tasks.
     """
     back = span("--since", since)
-    query = {} if back is None else {"since_ms": times.now_ms() - back // times.MILLISECOND}
-    began = times.now_ms()
+    query = {} if back is None else {"since_ms": tables.now_ms() - back // tables.MILLISECOND}
+    began = tables.now_ms()
     answer = session.listed("/audit/recent", "events", limit=limit, **query)
     newest_last = answer["events"][::-1]
     if session.printer.output is Output.JSON:
         session.printer.document(answer)
     else:
-        session.printer.listed({"events": newest_last}, "events", cells.EVENTS, none="No rows.")
+        session.printer.listed({"events": newest_last}, "events", tables.EVENTS, none="No rows.")
     if follow:
         _follow(session, newest_last, began)
 
@@ -49,7 +47,7 @@ def _follow(session: Session, shown: list[dict[str, Any]], since_ms: int) -> Non
     oldest = shown[0]["at_ms"] if shown else 0
     while True:
         time.sleep(EVERY)
-        looked = times.now_ms()
+        looked = tables.now_ms()
         answer = session.listed("/audit/recent", "events", limit=MOST, since_ms=since_ms - OVERLAP_MS)
         for event in reversed(answer["events"]):
             if _identity(event) not in seen and event["at_ms"] >= oldest:
@@ -62,7 +60,7 @@ def _print(session: Session, event: dict[str, Any]) -> None:
     if not session.printer.is_for_people:
         session.printer.document(event)
         return
-    session.printer.text(tables.on_one_line("  ".join(column.cell(event) for column in cells.EVENTS)))
+    session.printer.text(tables.single_line("  ".join(column.cell(event) for column in tables.EVENTS)))
 
 
 def _identity(event: dict[str, Any]) -> str:

@@ -6,13 +6,12 @@ from typing import Annotated
 
 import typer
 
-from a2a_hub_client.cli import cells, ids, times
-from a2a_hub_client.cli.command import command, noun
+from a2a_hub_client.cli import options, tables
+from a2a_hub_client.cli.command import Session, command, noun
 from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, Reason
-from a2a_hub_client.cli.session import Session
 from a2a_hub_client.cli.tables import Column, Row
 
-app = noun("List callbacks, and send one again.")
+delivery_app = noun("List callbacks, and send one again.")
 
 
 def _last_problem(row: Row) -> str:
@@ -24,29 +23,31 @@ DELIVERIES = (
     Column("TASK", lambda row: row["task_id"], is_id=True),
     Column("STATE", lambda row: row["state"]),
     Column("TRIES", lambda row: str(row["attempts"])),
-    Column("AGE", lambda row: times.age(row["created_at_ms"])),
-    Column("SENDER", lambda row: cells.name(row["sender"]), is_cut=True, is_optional=True),
+    Column("AGE", lambda row: tables.age(row["created_at_ms"])),
+    Column("SENDER", lambda row: tables.name(row["sender"]), is_cut=True, is_optional=True),
     Column("URL", lambda row: row["url"], is_cut=True, is_optional=True),
     Column("LAST PROBLEM", _last_problem, is_cut=True, is_optional=True),
 )
 
 
-@command(app, "list")
+@command(delivery_app, "list")
 def list_(session: Session, limit: Limit = USUAL_LIMIT) -> None:
     """List callbacks with their attempts, the newest first."""
     answer = session.listed("/a2a/deliveries", "deliveries", limit=limit)
     session.printer.listed(answer, "deliveries", DELIVERIES, none="No callbacks.")
 
 
-@command(app)
+@command(delivery_app)
 def resend(
     session: Session,
     delivery: Annotated[str, typer.Argument(metavar="DELIVERY", help="The id of a delivery, or its first characters.")],
     reason: Reason,
 ) -> None:
     """Send a callback again."""
-    from a2a_hub_client._calls import upkeep
+    from a2a_hub_client._calls import administration
 
-    whole = ids.whole(session, delivery, "/a2a/deliveries", "deliveries", "delivery", lambda row: row["delivery_id"])
-    answer = session.ask(upkeep.resend_delivery(whole, reason))
+    whole = options.whole_id_of(
+        session, delivery, "/a2a/deliveries", "deliveries", "delivery", lambda row: row["delivery_id"]
+    )
+    answer = session.ask(administration.resend_delivery(whole, reason))
     session.printer.answer(answer, lambda: f"the hub sends delivery {whole} again")

@@ -7,29 +7,26 @@ from uuid import UUID, uuid4
 
 import typer
 
-from a2a_hub_client.cli import cells, ids
-from a2a_hub_client.cli.command import command, noun
+from a2a_hub_client.cli import options, tables
+from a2a_hub_client.cli.command import CommandError, Session, command, noun
 from a2a_hub_client.cli.commands.task import result_pairs
-from a2a_hub_client.cli.failures import CommandError
-from a2a_hub_client.cli.ids import TaskId
-from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, reader, span, whole_id
-from a2a_hub_client.cli.session import Session
+from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, TaskId, reader, span, whole_id
 from a2a_hub_client.cli.tables import Row
 
 LONGEST_WAIT = 50.0  # seconds of one request
 Wait = Annotated[str | None, typer.Option("--wait", metavar="SPAN", help="Wait so long for it, at most 50s.")]
 
-app = noun("Read and receive results.")
+result_app = noun("Read and receive results.")
 
 
 def _seconds(wait: str | None) -> float:
-    found = span("--wait", wait)
-    if found is not None and found.total_seconds() > LONGEST_WAIT:
+    duration = span("--wait", wait)
+    if duration is not None and duration.total_seconds() > LONGEST_WAIT:
         raise typer.BadParameter("a request waits for at most 50s", param_hint="--wait")
-    return 0.0 if found is None else found.total_seconds()
+    return 0.0 if duration is None else duration.total_seconds()
 
 
-@command(app, "list")
+@command(result_app, "list")
 def list_(
     session: Session,
     delivered: Annotated[
@@ -40,22 +37,22 @@ def list_(
     """List the results that no one received yet, without receiving them."""
     route = "/a2a/results/delivered" if delivered else "/a2a/results/recent"
     answer = session.listed(route, "results", limit=limit)
-    session.printer.listed(answer, "results", cells.RESULTS, none="No results.")
+    session.printer.listed(answer, "results", tables.RESULTS, none="No results.")
 
 
-@command(app)
+@command(result_app)
 def show(session: Session, task: TaskId, wait: Wait = None) -> None:
     """Show the result of a task without receiving it. Exits with 1 if there is none."""
     from a2a_hub_client._calls import tasks
 
-    task_id = ids.task(session, task)
+    task_id = options.task_id_of(session, task)
     answer = session.ask(tasks.result(task_id, wait=_seconds(wait)))
     if answer["result"] is None:
         _end_without_result(session, answer, f"task {task_id} has no result yet")
     session.printer.details(answer, lambda: [("task", task_id), *result_pairs(answer["result"])])
 
 
-@command(app, "next")
+@command(result_app, "next")
 def next_(
     session: Session,
     wait: Wait = None,
@@ -68,9 +65,9 @@ def next_(
 
     A result that is never acknowledged is listed by `a2a result list --delivered`.
     """
-    from a2a_hub_client._calls import work
+    from a2a_hub_client._calls import tasks
 
-    call = work.drain(uuid4(), most=1, wait=_seconds(wait), ack=[] if ack is None else [ack])
+    call = tasks.drain(uuid4(), most=1, wait=_seconds(wait), ack=[] if ack is None else [ack])
     answer = session.ask(call)
     results = answer["results"]
     if not results:

@@ -1,30 +1,175 @@
-"""``a2a task``."""
+"""``a2a task`` and ``a2a lease``."""
 
 from __future__ import annotations
 
 import enum
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from a2a_hub_client.cli import cells, ids, times, watching
-from a2a_hub_client.cli.command import command, noun
-from a2a_hub_client.cli.commands import repairs, sending, talking
-from a2a_hub_client.cli.ids import TaskId
-from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, span
-from a2a_hub_client.cli.session import Session
+from a2a_hub_client.cli import options, tables, watching
+from a2a_hub_client.cli.command import Session, command, noun
+from a2a_hub_client.cli.commands import sending
+from a2a_hub_client.cli.options import USUAL_LIMIT, LeaseId, Limit, Reason, TaskId, seconds, span
 from a2a_hub_client.cli.tables import Column, Row
 
-app = noun("Send, watch and repair tasks.")
-sending.add_to(app)
-talking.add_to(app)
-repairs.add_to(app)
+if TYPE_CHECKING:
+    from a2a_hub_client._calls.call import Call
 
 BRANCH = "· "  # for each level of a tree
+
+task_app = noun("Send, watch and repair tasks.")
+command(task_app, is_long=True)(sending.send)
+
+Timeout = Annotated[str | None, typer.Option("--timeout", metavar="SPAN", help="Exit with 8 after that long.")]
+MESSAGES = (
+    Column("N", lambda row: str(row["seq"])),
+    Column("TIME", lambda row: tables.local(row["said_at_ms"])),
+    Column("BY", lambda row: "sender" if row["role"] == "user" else "agent"),
+    Column("MESSAGE", watching.message_line, is_cut=True),
+)
+
+
+@command(task_app, is_long=True)
+def watch(session: Session, task: TaskId, timeout: Timeout = None) -> None:
+    """Show a task until it is resolved: its messages, its progress, its result.
+
+    The exit code is 0 if the work was done. It is 3 if the task failed or expired, 4 if it was rejected, and 5 if it
+    was cancelled. It is 6 for a question and 7 for a required authorization. It is 8 if --timeout has passed.
+    """
+    limit = seconds("--timeout", timeout)
+    watching.follow(session, options.task_id_of(session, task), timeout=limit)
+
+
+@command(task_app)
+def messages(session: Session, task: TaskId) -> None:
+    """Show the messages of the sender and the agent of a task."""
+    task_id, after = options.task_id_of(session, task), 0
+    answer: dict[str, Any] = session.read(f"/a2a/tasks/{task_id}/messages", after=after, limit=100)
+    while answer["messages"] and answer["next_after"] is not None:
+        page = session.read(f"/a2a/tasks/{task_id}/messages", after=answer["next_after"], limit=100)
+        answer = {**page, "messages": answer["messages"] + page["messages"]}
+        if not page["messages"]:
+            break
+    session.printer.listed(answer, "messages", MESSAGES, none="No messages.")
+
+
+@command(task_app)
+def say(
+    session: Session,
+    task: TaskId,
+    text: Annotated[str, typer.Argument(metavar="TEXT", help="The message; - reads stdin.")],
+) -> None:
+    """Send a further message to the agent of a task, also as the answer to its question."""
+    words = typer.get_text_stream("stdin").read() if text == "-" else text
+    answer = watching.say(session, options.task_id_of(session, task), words)
+    session.printer.answer(answer, lambda: f"sent to the agent of task {answer['task_id']}")
+
+
+@command(task_app)
+def cancel(
+    session: Session,
+    task: TaskId,
+    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the agent and the journal.")] = "",
+) -> None:
+    """Cancel a task, as its sender."""
+    from a2a_hub_client._calls import tasks
+
+    task_id = options.task_id_of(session, task)
+    answer = session.ask(tasks.cancel(task_id, reason))
+    session.printer.answer(answer, lambda: f"cancelled task {task_id}")
+
+
+class Risk(str, enum.Enum):
+    """Why the work may be done twice."""
+
+    IDEMPOTENT = "idempotent"
+    ACCEPTED = "operator_accepted"
+
+
+@command(task_app)
+def requeue(
+    session: Session,
+    task: TaskId,
+    reason: Reason,
+    duplicate_risk: Annotated[
+        Risk, typer.Option("--duplicate-risk", help="Why it is acceptable that the work is done twice.")
+    ],
+    lease_id: LeaseId = None,
+) -> None:
+    """Take a task from its holder and return it to the queue, as an operator.
+
+    Its holder may still be at work, so the work may be done twice.
+    """
+    from a2a_hub_client._calls import administration
+
+    risk: Any = duplicate_risk.value
+    task_id = options.task_id_of(session, task)
+    _repair(session, administration.requeue(task_id, reason, duplicate_risk=risk, lease_id=lease_id))
+
+
+@command(task_app)
+def fail(
+    session: Session,
+    task: TaskId,
+    message: Annotated[str, typer.Option("--message", metavar="TEXT", help="The error that the sender gets.")],
+    reason: Reason,
+    lease_id: LeaseId = None,
+) -> None:
+    """Resolve a leased task as an error, as an operator."""
+    from a2a_hub_client._calls import administration
+
+    _repair(session, administration.force_error(options.task_id_of(session, task), message, reason, lease_id))
+
+
+@command(task_app)
+def release(session: Session, task: TaskId, reason: Reason, lease_id: LeaseId = None) -> None:
+    """Return a task to the queue, as its holder."""
+    from a2a_hub_client._calls import tasks
+
+    task_id = options.task_id_of(session, task)
+    answer = session.ask(tasks.release(task_id, reason, lease_id))
+    session.printer.answer(answer, lambda: f"released task {task_id}")
+
+
+@command(task_app, "retry-stale")
+def retry_stale(
+    session: Session,
+    is_applied: Annotated[
+        bool, typer.Option("--apply", help="Requeue them (default: only say what that would do).")
+    ] = False,
+    min_lease_age: Annotated[
+        str | None, typer.Option("--min-lease-age", metavar="SPAN", help="Only leases that are so old (default: 5m).")
+    ] = None,
+    max_requeues: Annotated[int | None, typer.Option("--max", min=1, metavar="N", help="At most N tasks.")] = None,
+) -> None:
+    """Requeue the stale leases of tasks that may be done twice, as an operator."""
+    from a2a_hub_client._calls import administration
+
+    age = span("--min-lease-age", min_lease_age)
+    answer = session.ask(administration.retry_stale(enabled=is_applied, min_lease_age=age, max_requeues=max_requeues))
+    session.printer.answer(answer, lambda: _retry_text(answer["report"], is_applied=is_applied))
+
+
+def _retry_text(report: dict[str, Any], *, is_applied: bool) -> str:
+    chosen = report["requeued"] if is_applied else report["would_requeue"]
+    lines = [f"{'requeued' if is_applied else 'would requeue'} {one['task_id']}" for one in chosen]
+    lines += [f"left {one['task_id']}: {one['reason']}" for one in report["skipped"]]
+    if not is_applied:
+        lines.append("Dry run: nothing was changed. --apply requeues.")
+    return "\n".join(lines) or "No stale leases."
+
+
+def _repair(session: Session, call: Call[Any]) -> None:
+    answer = session.ask(call)
+    outcome = answer["outcome"]
+    session.printer.answer(answer, lambda: f"task {outcome['task_id']} is {outcome['state'].replace('_', ' ')}")
+
+
 TREE = (
     Column("TASK", lambda row: row["task"]["id"], is_id=True),
-    Column("STATE", cells.state),
-    Column("TO", lambda row: f"{BRANCH * row['depth']}{cells.name(row['task']['recipient'])}", is_cut=True),
+    Column("STATE", tables.state),
+    Column("TO", lambda row: f"{BRANCH * row['depth']}{tables.name(row['task']['recipient'])}", is_cut=True),
     Column("ATTEMPT", lambda row: str(row["attempt"]), is_optional=True),
     Column("TEXT", lambda row: row["task"]["intent_text"], is_cut=True, is_optional=True),
 )
@@ -38,7 +183,7 @@ class OpenState(str, enum.Enum):
     INTERRUPTED = "interrupted"
 
 
-@command(app, "list")
+@command(task_app, "list")
 def list_(
     session: Session,
     state: Annotated[OpenState | None, typer.Option("--state", help="Only the unresolved tasks of this state.")] = None,
@@ -50,23 +195,23 @@ def list_(
 ) -> None:
     """List tasks in any state, the newest first. An agent sees its own, a person all."""
     within = span("--deadline-within", deadline_within)
-    query = {"state_filter": state and state.value, "deadline_within_ms": within and within // times.MILLISECOND}
+    query = {"state_filter": state and state.value, "deadline_within_ms": within and within // tables.MILLISECOND}
     route, key = ("/a2a/queue", "tasks") if any(query.values()) else ("/a2a/tasks", "entries")
-    given = {name: value for name, value in query.items() if value is not None}
+    filters = {name: value for name, value in query.items() if value is not None}
 
     def show() -> None:
-        answer = session.listed(route, key, limit=limit, **given)
-        session.printer.listed(answer, key, cells.TASKS, none="No tasks.")
+        answer = session.listed(route, key, limit=limit, **filters)
+        session.printer.listed(answer, key, tables.TASKS, none="No tasks.")
 
     watching.again_and_again(session, show) if watch else show()
 
 
-@command(app)
+@command(task_app)
 def show(session: Session, task: TaskId) -> None:
     """Show one task: its state, its times, its lease and its result."""
     from a2a_hub_client._calls import tasks
 
-    task_id = ids.task(session, task)
+    task_id = options.task_id_of(session, task)
     answer = session.ask(tasks.entry(task_id))
     entry = answer["entry"]
     result = session.ask(tasks.result(task_id))["result"] if entry["state"] == "resolved" else None
@@ -75,16 +220,16 @@ def show(session: Session, task: TaskId) -> None:
 
 def _pairs(entry: Row) -> list[tuple[str, str]]:
     task, lease = entry["task"], entry.get("lease_id")
-    held = f"{lease} by {cells.name(entry.get('leased_to'))} for {times.age(entry.get('leased_at_ms'))}"
+    held = f"{lease} by {tables.name(entry.get('leased_to'))} for {tables.age(entry.get('leased_at_ms'))}"
     return [
         ("task", task["id"]),
-        ("state", cells.state(entry)),
-        ("from", cells.name(task["sender"])),
-        ("to", cells.name(task["recipient"])),
+        ("state", tables.state(entry)),
+        ("from", tables.name(task["sender"])),
+        ("to", tables.name(task["recipient"])),
         ("kind", task.get("task_kind") or ""),
         ("parent", task.get("parent") or ""),
         ("sent", _at(entry.get("sent_at_ms"))),
-        ("deadline", times.local(task.get("deadline_ms"))),
+        ("deadline", tables.local(task.get("deadline_ms"))),
         ("resolved", _at(entry.get("resolved_at_ms"))),
         ("attempts", str(entry["attempt"])),
         ("lease", held if lease else ""),
@@ -101,29 +246,53 @@ def result_pairs(result: Row | None) -> list[tuple[str, str]]:
     return [
         ("status", result["status"]),
         ("error", result.get("error_message") or ""),
-        ("result", cells.content(result["content"])),
-        ("message", cells.content(result.get("message", []))),
+        ("result", tables.content(result["content"])),
+        ("message", tables.content(result.get("message", []))),
         ("artifacts", named),
     ]
 
 
 def _at(ms: int | None) -> str:
-    return "" if ms is None else f"{times.local(ms)} ({times.age(ms)} ago)"
+    return "" if ms is None else f"{tables.local(ms)} ({tables.age(ms)} ago)"
 
 
-@command(app)
+@command(task_app)
 def tree(session: Session, task: TaskId) -> None:
     """Show a task and all tasks below it."""
-    answer = session.read(f"/a2a/tasks/{ids.task(session, task)}/tree")
+    answer = session.read(f"/a2a/tasks/{options.task_id_of(session, task)}/tree")
     while cursor := answer.get("next_cursor"):
         page = session.read(f"/a2a/tasks/{answer['nodes'][0]['task']['id']}/tree", cursor=cursor)
         answer = {**page, "nodes": answer["nodes"] + page["nodes"]}
     session.printer.listed(answer, "nodes", TREE, none="No tasks.")
 
 
-@command(app)
+@command(task_app)
 def timeline(session: Session, task: TaskId, limit: Limit = 1000) -> None:
     """Show the task's rows of the journal, the oldest first."""
-    route = f"/a2a/tasks/{ids.task(session, task)}/timeline"
-    columns = [column for column in cells.EVENTS if column.title != "TASK"]
+    route = f"/a2a/tasks/{options.task_id_of(session, task)}/timeline"
+    columns = [column for column in tables.EVENTS if column.title != "TASK"]
     session.printer.listed(session.listed(route, "events", limit=limit), "events", columns, none="No rows.")
+
+
+lease_app = noun("List the live leases.")
+
+
+@command(lease_app, "list")
+def list_leases(
+    session: Session,
+    mine: Annotated[bool, typer.Option("--mine", help="Only those that the agent of the key holds.")] = False,
+    min_age: Annotated[
+        str | None, typer.Option("--min-age", metavar="SPAN", help="Only those that are so old.")
+    ] = None,
+    limit: Limit = USUAL_LIMIT,
+) -> None:
+    """List the live leases: an agent sees those of its own tasks, a person all."""
+    age = span("--min-age", min_age)
+    if mine and age is not None:
+        raise typer.BadParameter("give --mine or --min-age, not both")
+    if mine:
+        answer, key = session.listed("/a2a/leases", "leases", limit=limit), "leases"
+    else:
+        query = {} if age is None else {"min_lease_age_ms": age // tables.MILLISECOND}
+        answer, key = session.listed("/a2a/queue", "tasks", limit=limit, state_filter="in_flight", **query), "tasks"
+    session.printer.listed(answer, key, tables.LEASES, none="No live leases.")

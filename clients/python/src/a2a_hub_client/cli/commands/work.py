@@ -13,11 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from a2a_hub_client.cli.command import alone, command
+from a2a_hub_client.cli.command import FAILED, WRONG_USAGE, CommandError, Session, alone, command
 from a2a_hub_client.cli.contexts import Context
-from a2a_hub_client.cli.failures import FAILED, WRONG_USAGE, CommandError
-from a2a_hub_client.cli.session import Session
-from a2a_hub_client.cli.tables import on_one_line
+from a2a_hub_client.cli.tables import single_line
 from a2a_hub_client.credentials import KEY, KeyFile
 
 if TYPE_CHECKING:
@@ -26,7 +24,7 @@ if TYPE_CHECKING:
 MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
 LONGEST_GRACE, LONGEST_HEARTBEAT, LONGEST_SILENCE = 86_400, 3600, 86_400  # seconds
 
-app = alone()
+work_app = alone()
 
 
 class Kept(str, enum.Enum):
@@ -130,7 +128,7 @@ ResumeAttempts = Annotated[
 ]
 
 
-@command(app)
+@command(work_app)
 def work(
     session: Session,
     name: Annotated[str, typer.Argument(metavar="AGENT", help="The agent that owns the key.")],
@@ -202,8 +200,7 @@ def _resuming(which: Resume, after: int | None, attempts: int, *, heartbeat: int
 
 def _run(session: Session, name: str, settings: Any, *, batch: int | None, **how: Any) -> None:
     """Work until the end. Raises `CommandError` for a failure."""
-    from a2a_hub_client.worker.batches import BatchingClient
-    from a2a_hub_client.worker.client import WorkerClient
+    from a2a_hub_client.worker.client import BatchingClient, WorkerClient
     from a2a_hub_client.worker.programs import Programs
     from a2a_hub_client.worker.worker import Worker
 
@@ -238,5 +235,5 @@ def _concurrency(wanted: int | None, batch: int | None) -> int:
 
 
 def _say(line: str) -> None:
-    sys.stderr.write(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ} {on_one_line(line)}\n")
+    sys.stderr.write(f"{datetime.now(timezone.utc):%Y-%m-%dT%H:%M:%SZ} {single_line(line)}\n")
     sys.stderr.flush()

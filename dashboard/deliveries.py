@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, ClassVar
+from urllib.parse import urlencode
+
+from django.urls import reverse
+from django.utils.html import format_html
+
+from dashboard.base.act import Act, Wording
+from dashboard.base.list_page import ListPage
+from dashboard.base.page import uuids
+from dashboard.base.reasons import ReasonForm
+from dashboard.figures import thresholds
+from dashboard.wording import commands
+from mailbox.access import requests
+from mailbox.database.paging import Page
+from mailbox.inspection import lookup
+from mailbox.inspection.search import queries
+from mailbox.inspection.search.queries import Moment
+from mailbox.life import callbacks
+from mailbox.models import PushDelivery
+from mailbox.models.push import PushDeliveryQuerySet
+from mailbox.words import redaction
+from mailbox.words.errors import UnknownDeliveryError
+from mailbox.words.kinds import Kind
+
+TABS = ("pending", "failing", "delivered", "disabled")
+ATTEMPTS_SHOWN, MANY_SHOWN = 50, 10
+
+
+class DeliveryList(ListPage):
+    """Callbacks and events of webhooks, newest first. No page shows their secrets or bodies."""
+
+    name = "deliveries"
+    tab = "state"
+    columns: ClassVar = {
+        "id": lambda delivery: delivery.delivery_id,
+        "task_id": lambda delivery: delivery.task_uuid,
+        "sender": lambda delivery: delivery.sender.display,
+        "url": lambda delivery: redaction.url(delivery.url),
+        "state": lambda delivery: delivery.shown_state,
+        "event": lambda delivery: delivery.event,
+        "attempts": lambda delivery: delivery.attempts,
+        "last_status": lambda delivery: delivery.last_status,
+        "last_problem": lambda delivery: redaction.text(delivery.last_problem or ""),
+        "created_at": lambda delivery: delivery.created_at,
+        "next_attempt_at": lambda delivery: delivery.next_attempt_at if delivery.shown_state == "pending" else None,
+        "delivered_at": lambda delivery: delivery.delivered_at,
+    }
+
+    def matching(self, text: str) -> PushDeliveryQuerySet:
+        return queries.deliveries(text, self.at).with_last_attempt().defer("body")
+
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
+        return {
+            "tabs": TABS,
+            "keys": queries.DELIVERY_KEYS,
+            "may_resend": self.holds(requests.RESEND),
+            "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
+            "whole": self.query,
+            "cap": callbacks.CAP,
+        }
+
+    def shown(self, page: Page[Any], context: Any) -> object:
+        rows = [(delivery.pk, delivery.state, delivery.attempts, delivery.last_at) for delivery in page.items]
+        return rows, context["total"]
+
+
+class Resend(Act[PushDelivery]):
+    """A callback or an event with all its attempts, and the form that sends it now unless it has arrived."""
+
+    needs = requests.RESEND
+    home = "ops:deliveries"
+    wording = Wording(
+        heading="Callback", verb="Send again", busy="Sending…", keep="Cancel", about="ops/delivery_facts.html"
+    )
+
+    def subject(self, **where: Any) -> PushDelivery:
+        delivery = lookup.delivery(where["delivery_id"])
+        if delivery is None:
+            raise UnknownDeliveryError(f"Callback {where['delivery_id']} not found.")
+        return delivery
+
+    def closed(self, subject: PushDelivery) -> str:
+        if subject.is_of_webhook and subject.config_id is None:
+            return "Its webhook was deleted, so it won't be sent again."
+        if subject.shown_state == PushDelivery.State.DELIVERED:
+            return "Delivered. Nothing to send again."
+        return ""
+
+    def seen(self, subject: PushDelivery) -> str:
+        return f"{subject.shown_state} {subject.forgiven}"
+
+    def besides(self, subject: PushDelivery, form: ReasonForm) -> dict[str, Any]:
+        is_pending = subject.shown_state == PushDelivery.State.PENDING
+        return {
+            "attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN],
+            "tries": len(callbacks.BACK_OFF) + 1,
+            "is_pending": is_pending,
+            "wording": replace(self.wording, verb="Try now") if is_pending else self.wording,
+            "command": commands.resend(subject.delivery_id),
+        }
+
+    def apply(self, subject: PushDelivery, chosen: dict[str, Any]) -> str:
+        callbacks.resend(self.caller, subject.delivery_id, reason=chosen["reason"])
+        return "Sending now."
+
+
+class ResendMany(Act[Sequence[PushDelivery]]):
+    """The form that sends given-up callbacks again: the selected callbacks, or all that match the query.
+
+    The form carries the ids that it showed, so it acts on no other callback.
+    """
+
+    needs = requests.RESEND
+    home = "ops:deliveries"
+    wording = Wording(
+        heading="Send failed callbacks again",
+        verb="Send again",
+        busy="Sending…",
+        keep="Cancel",
+        about="ops/resend_many.html",
+    )
+
+    def subject(self, **where: Any) -> Sequence[PushDelivery]:
+        chosen = self.request.POST if self.request.method == "POST" else self.request.GET
+        if chosen.get("everything"):
+            query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
+            deliveries = queries.deliveries(query, self._at).with_last_attempt()
+            return list(deliveries.defer("body").order_by("-pk")[: callbacks.CAP])
+        return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))
+
+    @property
+    def _at(self) -> Moment:
+        return Moment(now=self.now, stale_after=thresholds.stale_after())
+
+    def closed(self, subject: Sequence[PushDelivery]) -> str:
+        return "" if subject else "Select at least one failed callback first."
+
+    def besides(self, subject: Sequence[PushDelivery], form: ReasonForm) -> dict[str, Any]:
+        return {"shown": MANY_SHOWN, "tries": len(callbacks.BACK_OFF) + 1, "cap": callbacks.CAP}
+
+    def apply(self, subject: Sequence[PushDelivery], chosen: dict[str, Any]) -> str:
+        ids = [delivery.delivery_id for delivery in subject]
+        done = callbacks.resend_given_up(self.caller, ids, reason=chosen["reason"])
+        receipt = (
+            f"{reverse('ops:audit')}?{urlencode({'q': f'kind:{Kind.PUSH_RESENT} request:{self.caller.request_id}'})}"
+        )
+        left = f", {len(done.left)} skipped: no longer failed" if done.left else ""
+        return format_html('{} sent again{}. <a href="{}">Receipt</a>', len(done.sent), left, receipt)

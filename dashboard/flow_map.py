@@ -1,0 +1,246 @@
+"""The page of who sends to whom, and its map as plain geometry. The same data always gives the same picture."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from django.http import HttpRequest, HttpResponse
+
+from dashboard.base.page import DashboardView, choice_of
+from dashboard.figures.plots import Range
+from mailbox.inspection.statistics import agents as agents_module
+from mailbox.inspection.statistics.agents import Pair
+from mailbox.models import Agent
+
+AGENTS = 40  # nodes; the other agents are one node
+EDGES = 200
+WIDTH, HEIGHT = 960, 640
+RADIUS = (300, 250)
+OTHERS = "others"
+SOME, MANY = 0.05, 0.25  # shares of errors from which an edge is marked
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapNode:
+    """An agent on the circle, or all other agents: then ``agent`` is None. ``size`` is its radius."""
+
+    name: str
+    agent: Agent | None
+    x: float
+    y: float
+    size: float
+    count: int  # tasks that it sent or received
+    anchor: str  # of the label: start, middle or end
+    label_x: float
+    label_y: float
+
+    @property
+    def queued(self) -> int:
+        return getattr(self.agent, "queued", 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MapEdge:
+    """The tasks from one node to another. ``path`` is its curve, ``head`` the arrow at its end."""
+
+    sender: str
+    recipient: str
+    sent: int
+    results: int
+    errors: int
+    path: str
+    head: str
+    width: float
+    x: float  # of its label
+    y: float
+
+    @property
+    def error_share(self) -> float | None:
+        """The errors in per cent of the results; None without results."""
+        return 100 * self.errors / self.results if self.results else None
+
+    @property
+    def level(self) -> str:
+        """How much of it fails: none, some or many."""
+        share = self.errors / self.results if self.results else 0.0
+        return "many" if share >= MANY else "some" if share >= SOME else "none"
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether both ends are one agent, so that a list of tasks shows the edge."""
+        return OTHERS not in (self.sender, self.recipient)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlowMap:
+    nodes: Sequence[MapNode]
+    edges: Sequence[MapEdge]  # the busiest first
+    left_out: int  # edges
+
+    @property
+    def has_others(self) -> bool:
+        """Whether agents without a name of their own are one node."""
+        return any(node.agent is None for node in self.nodes)
+
+    @property
+    def version(self) -> object:
+        """A value that changes when the map looks different."""
+        return [(edge.sender, edge.recipient, edge.sent, edge.errors) for edge in self.edges], [
+            (node.name, node.queued) for node in self.nodes
+        ]
+
+
+def busiest(pairs: Iterable[Pair]) -> list[int]:
+    """Return the `AGENTS` agents with most tasks, by primary key, the busiest first."""
+    counts = _counts(pairs)
+    return sorted(counts, key=lambda agent: (-counts[agent], agent))[:AGENTS]
+
+
+def draw(pairs: Sequence[Pair], agents: Mapping[int, Agent]) -> FlowMap:
+    """Return the map of ``agents``, each with ``queued``. The other agents of ``pairs`` are one node."""
+    named = {pk: agent.display for pk, agent in agents.items()}
+    sums: dict[tuple[str, str], list[int]] = defaultdict(lambda: [0, 0, 0])
+    for pair in pairs:
+        ends = named.get(pair.sender, OTHERS), named.get(pair.recipient, OTHERS)
+        for place, count in enumerate((pair.sent, pair.results, pair.errors)):
+            sums[ends][place] += count
+    counts: dict[str, int] = defaultdict(int)
+    for (sender, recipient), (sent, *_) in sums.items():
+        counts[sender] += sent
+        counts[recipient] += sent
+    by_name = {agent.display: agent for agent in agents.values()}
+    nodes = _nodes(sorted(counts, key=lambda name: (name == OTHERS, name)), counts, by_name)
+    places = {node.name: node for node in nodes}
+    order = sorted(sums, key=lambda ends: (-sums[ends][0], ends))
+    top = max((sent for sent, *_ in sums.values()), default=0) or 1
+    edges = [_edge(places[ends[0]], places[ends[1]], sums[ends], top) for ends in order[:EDGES]]
+    return FlowMap(nodes=nodes, edges=edges, left_out=max(0, len(order) - EDGES))
+
+
+def _counts(pairs: Iterable[Pair]) -> dict[int, int]:
+    counts: dict[int, int] = defaultdict(int)
+    for pair in pairs:
+        counts[pair.sender] += pair.sent + pair.results
+        counts[pair.recipient] += pair.sent + pair.results
+    return counts
+
+
+def _nodes(names: Sequence[str], counts: Mapping[str, int], agents: Mapping[str, Agent]) -> list[MapNode]:
+    top = max(counts.values(), default=0) or 1
+    arcs = []
+    for place, name in enumerate(names):
+        turn = 2 * math.pi * place / len(names) - math.pi / 2
+        across, down = math.cos(turn), math.sin(turn)
+        size = 6 + 10 * math.sqrt(counts[name] / top)
+        x, y = WIDTH / 2 + RADIUS[0] * across, HEIGHT / 2 + RADIUS[1] * down
+        arcs.append(
+            MapNode(
+                name=name,
+                agent=agents.get(name),
+                x=round(x, 1),
+                y=round(y, 1),
+                size=round(size, 1),
+                count=counts[name],
+                anchor="middle" if abs(across) < 0.2 else "start" if across > 0 else "end",
+                label_x=round(x + (size + 6) * across, 1),
+                label_y=round(y + (size + 10) * down + 4, 1),
+            )
+        )
+    return arcs
+
+
+def _edge(start: MapNode, end: MapNode, sums: Sequence[int], top: int) -> MapEdge:
+    width = 1.5 + 6.5 * math.sqrt(sums[0] / top)
+    path, head, x, y = _loop(start, width) if start is end else _curve(start, end, width)
+    return MapEdge(
+        sender=start.name,
+        recipient=end.name,
+        sent=sums[0],
+        results=sums[1],
+        errors=sums[2],
+        path=path,
+        head=head,
+        width=round(width, 1),
+        x=round(x, 1),
+        y=round(y, 1),
+    )
+
+
+def _curve(start: MapNode, end: MapNode, width: float) -> tuple[str, str, float, float]:
+    """Return the curve between two nodes, bent to its right, so that the way back is another curve."""
+    dx, dy = end.x - start.x, end.y - start.y
+    length = math.hypot(dx, dy) or 1.0
+    bend = 0.12 * length
+    middle = ((start.x + end.x) / 2, (start.y + end.y) / 2)
+    towards = (WIDTH / 2 - middle[0]) * 0.25, (HEIGHT / 2 - middle[1]) * 0.25
+    knee = middle[0] - dy / length * bend + towards[0], middle[1] + dx / length * bend + towards[1]
+    first, last = _towards(start, knee, start.size), _towards(end, knee, end.size + 5 + width)
+    tip = _towards(end, knee, end.size + 1)
+    path = f"M{_at(first)}Q{_at(knee)} {_at(last)}"
+    label = tuple(0.25 * a + 0.5 * b + 0.25 * c for a, b, c in zip(first, knee, last, strict=True))
+    return path, _head(last, tip, width), label[0], label[1]
+
+
+def _loop(node: MapNode, width: float) -> tuple[str, str, float, float]:
+    """Return the curve from a node to itself, outside of the circle."""
+    away = math.atan2(node.y - HEIGHT / 2, node.x - WIDTH / 2)
+    near, other = ((math.cos(away + turn), math.sin(away + turn)) for turn in (-0.9, 0.9))
+    far = node.size + 42
+    first = node.x + near[0] * node.size, node.y + near[1] * node.size
+    last = node.x + other[0] * (node.size + 5 + width), node.y + other[1] * (node.size + 5 + width)
+    tip = node.x + other[0] * (node.size + 1), node.y + other[1] * (node.size + 1)
+    knees = [(node.x + side[0] * far, node.y + side[1] * far) for side in (near, other)]
+    path = f"M{_at(first)}C{_at(knees[0])} {_at(knees[1])} {_at(last)}"
+    return path, _head(last, tip, width), (knees[0][0] + knees[1][0]) / 2, (knees[0][1] + knees[1][1]) / 2
+
+
+def _head(last: tuple[float, float], tip: tuple[float, float], width: float) -> str:
+    dx, dy = tip[0] - last[0], tip[1] - last[1]
+    length = math.hypot(dx, dy) or 1.0
+    half = 2.5 + width
+    aside = -dy / length * half, dx / length * half
+    corners = (last[0] + aside[0], last[1] + aside[1]), tip, (last[0] - aside[0], last[1] - aside[1])
+    return f"M{_at(corners[0])}L{_at(corners[1])}L{_at(corners[2])}Z"
+
+
+def _towards(node: MapNode, to: tuple[float, float], by: float) -> tuple[float, float]:
+    """Return the point that lies ``by`` from the middle of the node, on the line to another point."""
+    dx, dy = to[0] - node.x, to[1] - node.y
+    length = math.hypot(dx, dy) or 1.0
+    return node.x + dx / length * by, node.y + dy / length * by
+
+
+def _at(point: tuple[float, float]) -> str:
+    return f"{point[0]:.1f} {point[1]:.1f}"
+
+
+RANGES = {
+    "1h": Range(name="1h", span=timedelta(hours=1), step=timedelta(minutes=10)),
+    "24h": Range(name="24h", span=timedelta(hours=24), step=timedelta(hours=1)),
+}
+
+
+class Map(DashboardView):
+    """The volumes between agents, as a picture and as a table."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        scale = RANGES[choice_of("range", request.GET.get("range"), RANGES, "1h")]
+        span = scale.step // timedelta(minutes=1)
+        start = agents_module.floor(self.now, span) - scale.step * (scale.bars - 1)
+        traffic = agents_module.read_pairs(start, span=span)
+        drawn = draw(traffic.pairs, agents_module.with_backlog(busiest(traffic.pairs)))
+        context = {
+            "map": drawn,
+            "is_cut": traffic.is_cut,
+            "since": start,
+            "sent": sum(pair.sent for pair in traffic.pairs),
+            "scale": scale,
+            "ranges": RANGES.values(),
+            "shows": choice_of("view", request.GET.get("view"), ["map", "table"], "map"),
+            "most": AGENTS,
+        }
+        return self.live("ops/map.html", context, drawn.version)

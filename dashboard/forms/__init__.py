@@ -1,1 +1,0 @@
-"""The input of people: forms and choices."""

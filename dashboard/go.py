@@ -1,0 +1,218 @@
+"""The command palette: where a text leads, and what it may mean."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.http import urlencode
+
+from dashboard import guide
+from dashboard.base.frame import PLACES
+from dashboard.base.page import DashboardView
+from dashboard.saved_views import url_of
+from dashboard.wording import journal
+from mailbox.access.people import saved_views
+from mailbox.inspection import lookup
+from mailbox.inspection.lookup import CompactedTask, Found, TasksWith
+from mailbox.inspection.search import queries
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
+from mailbox.words.envelopes import DuplicateSafety
+from mailbox.words.errors import InvalidRequestError
+from mailbox.words.kinds import Kind
+
+# The lists of a query, in this order. The first list that knows all its keys takes it.
+LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
+    ("tasks", queries.TASK_KEYS),
+    ("leases", queries.LEASE_KEYS),
+    ("results", queries.RESULT_KEYS),
+    ("audit", queries.EVENT_KEYS),
+    ("agents", queries.AGENT_KEYS),
+    ("deliveries", queries.DELIVERY_KEYS),
+    ("idempotency", queries.REPLAY_KEYS),
+    ("plans", queries.PLAN_KEYS),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Meaning:
+    """Something that a name may mean. ``about`` tells it from others of its kind; "" if there is no more to say."""
+
+    kind: str
+    name: str
+    url: str
+    about: str = ""
+
+
+class Go(DashboardView):
+    """The search box of the header. It redirects to what is named, or else to a list with the text as its query."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        text = request.GET.get("id", "").strip()
+        meanings = [meaning_of(one) for one in lookup.find(text)]
+        if len(meanings) == 1:
+            return HttpResponseRedirect(meanings[0].url)
+        if not meanings and not lookup.is_id(text):
+            return HttpResponseRedirect(list_of(text))
+        context = {"sought": text[: queries.LONGEST], "found": meanings, "tasks": list_of(text)}
+        return self.page("ops/go.html", context, status=200 if meanings else 404)
+
+
+def list_of(text: str) -> str:
+    """Return the address of the list that answers the query ``text``: of tasks, if no other one knows its keys."""
+    if not text:
+        return reverse("ops:tasks")
+    for route, keys in LISTS:
+        try:
+            queries.parse(text, keys)
+        except InvalidRequestError:
+            continue
+        return f"{reverse(f'ops:{route}')}?{urlencode({'q': text})}"
+    return f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
+
+
+def meaning_of(match: Found) -> Meaning:
+    """Return what the hub found with its page."""
+    return _SHOWN[type(match)](match)
+
+
+def _of(kind: str, route: str, name: object, about: str = "") -> Meaning:
+    return Meaning(kind=kind, name=str(name), url=reverse(f"ops:{route}", args=[name]), about=about)
+
+
+def _task(task: Any) -> Meaning:
+    return _of("Task", "task", task.uuid, f"{task.sender} → {task.recipient}: {task.opening}")
+
+
+def _lease(lease: Any) -> Meaning:
+    return _of("Lease", "lease", lease.lease_id, f"held by {lease.holder}: {lease.opening}")
+
+
+def _compacted(gone: CompactedTask) -> Meaning:
+    if gone.lease_id:
+        return _of("Compacted lease", "lease", gone.lease_id)
+    return _of("Compacted task", "task", gone.task_id)
+
+
+def _event(event: AuditEvent) -> Meaning:
+    about = f"{journal.in_words(event).what} by {event.actor}"
+    return Meaning(kind="Event", name=f"#{event.pk}", url=reverse("ops:audit-event", args=[event.pk]), about=about)
+
+
+def _plan(plan: RepairPlan) -> Meaning:
+    about = f"{plan.get_verb_display().lower()} by {plan.made_by}"
+    return Meaning(kind="Bulk repair", name=f"#{plan.pk}", url=reverse("ops:plan", args=[plan.pk]), about=about)
+
+
+def _cached(entry: ReplayEntry) -> Meaning:
+    return Meaning(kind="Cached result", name=entry.key, url=reverse("ops:cached-result", args=[entry.pk]))
+
+
+def _tasks(shared: TasksWith) -> Meaning:
+    term = queries.term(shared.key, shared.value)
+    return Meaning(kind="Tasks", name=term, url=f"{reverse('ops:tasks')}?{urlencode({'q': term})}")
+
+
+_SHOWN: Mapping[type, Callable[[Any], Meaning]] = {
+    Task: _task,
+    Lease: _lease,
+    CompactedTask: _compacted,
+    AuditEvent: _event,
+    RepairPlan: _plan,
+    PushDelivery: lambda sent: _of("Callback", "delivery", sent.delivery_id, f"for task {sent.task_uuid}"),
+    ReplayEntry: _cached,
+    TasksWith: _tasks,
+    Agent: lambda agent: _of("Agent", "agent", agent.display),
+}
+
+
+MOST = 6  # suggestions of a group
+AGENT_KEYS = ("agent", "from", "to", "sender", "recipient", "name", "actor")
+VALUES: Mapping[str, Sequence[str]] = {
+    "state": [*guide.STATES, *PushDelivery.State.values, *RepairPlan.State.values, "quiet", "paused"],
+    "status": Result.Status.values,
+    "delivery": Result.Delivery.values,
+    "awaits": Task.Awaits.values,
+    "safety": list(DuplicateSafety),
+    "source": AuditEvent.Source.values,
+    "verb": RepairPlan.Verb.values,
+    "kind": sorted(Kind),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suggestion:
+    """A line of the palette. It leads to ``url``; without one, ``fill`` becomes the text of the box."""
+
+    kind: str
+    name: str
+    about: str = ""
+    url: str = ""
+    fill: str = ""
+
+
+class Suggest(DashboardView):
+    """The meanings that the text of the command palette may have, as a part of a page."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        text = request.GET.get("id", "")[: queries.LONGEST].strip()
+        suggestions = [
+            one for group in (_objects, self._views, _pages, _completions) for one in islice(group(text), MOST)
+        ]
+        return self.page("ops/suggestions.html#list", {"found": suggestions, "sought": text})
+
+    def _views(self, text: str) -> Iterator[Suggestion]:
+        for view in saved_views.named_like(self.person.pk, text, most=MOST):
+            about = (
+                f"{view.get_page_display()}, by {view.person.username}" if view.is_shared else view.get_page_display()
+            )
+            yield Suggestion(kind="View", name=view.name, about=about, url=url_of(view))
+
+
+def _objects(text: str) -> Iterator[Suggestion]:
+    for one in map(meaning_of, lookup.find(text)):
+        yield Suggestion(kind=one.kind, name=one.name, about=one.about, url=one.url)
+
+
+def _pages(text: str) -> Iterator[Suggestion]:
+    for place in PLACES:
+        if text.lower() in place.name.lower():
+            yield Suggestion(kind="Page", name=place.name, url=reverse(f"ops:{place.route}"))
+    if text.lower() in "saved views":
+        yield Suggestion(kind="Page", name="Saved views", url=reverse("ops:views"))
+
+
+def _completions(text: str) -> Iterator[Suggestion]:
+    """Yield the keys that the last word begins, or the values that its key can have."""
+    before, _, last = text.rpartition(" ")
+    minus, word = ("-", last[1:]) if last.startswith("-") else ("", last)
+    key, colon, value = word.partition(":")
+    start = f"{before} {minus}".lstrip()
+    if not word:
+        return
+    if not colon:
+        for name, about in _keys().items():
+            if name.startswith(word.lower()):
+                yield Suggestion(kind="Key", name=f"{name}:", about=about, fill=f"{start}{name}:")
+        return
+    for found in _values(key.lower(), value):
+        query = f"{start}{queries.term(key.lower(), found)}"
+        yield Suggestion(kind="Query", name=query, url=f"{reverse('ops:go')}?{urlencode({'id': query})}")
+
+
+def _keys() -> Mapping[str, str]:
+    """Return the keys of all lists. A key of several lists has its meaning in the first."""
+    keys: dict[str, str] = {}
+    for _, _, known, _ in reversed(guide.LANGUAGES):
+        keys |= known
+    return keys
+
+
+def _values(key: str, value: str) -> Iterator[str]:
+    yield from (one for one in dict.fromkeys(VALUES.get(key, ())) if one.startswith(value.lower()))
+    if key in AGENT_KEYS:
+        yield from (agent.display for agent in lookup.agents_beginning(value))

@@ -1,0 +1,125 @@
+"""The list of the idempotency cache with its savings, and the act that drops a cached result."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+from dashboard.base.act import Act, Wording
+from dashboard.base.list_page import ListPage
+from dashboard.base.reasons import ReasonForm
+from dashboard.figures.thresholds import COUNTED_TO, Count
+from dashboard.wording import commands
+from mailbox.access import requests
+from mailbox.database.paging import Page
+from mailbox.inspection import lookup
+from mailbox.inspection.search import queries
+from mailbox.inspection.statistics import standing
+from mailbox.life import replay
+from mailbox.models import ReplayEntry
+from mailbox.models.replay_entry import ReplayEntryQuerySet
+from mailbox.models.task import TaskQuerySet
+from mailbox.words.errors import UnknownReplayEntryError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saved:
+    """``hits`` sums the hits of ``entries``, as far as these are counted. ``waiting`` duplicates wait now."""
+
+    entries: Count
+    hits: int
+    waiting: Count
+
+    @classmethod
+    def read(cls, results: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
+        """Read the three figures in one query."""
+        saved = standing.savings(results, waiting, most=COUNTED_TO)
+        return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))
+
+
+LONGEST_ID = 19  # digits
+
+
+class ReplayList(ListPage):
+    """The cache of results that answer duplicates, newest first."""
+
+    name = "idempotency"
+    saved: Saved
+    columns: ClassVar = {
+        "id": lambda entry: entry.pk,
+        "key": lambda entry: entry.key,
+        "kind": lambda entry: entry.task_kind,
+        "sender": lambda entry: entry.sender or entry.sender_pubkey,
+        "recipient": lambda entry: entry.recipient or entry.recipient_pubkey,
+        "status": lambda entry: entry.status,
+        "hits": lambda entry: entry.hits,
+        "first_hit_at": lambda entry: entry.first_hit_at,
+        "last_hit_at": lambda entry: entry.last_hit_at,
+        "stored_at": lambda entry: entry.stored_at,
+        "expires_at": lambda entry: entry.expires_at,
+        "source_task_id": lambda entry: entry.source_task_id,
+    }
+
+    def matching(self, text: str) -> ReplayEntryQuerySet:
+        return queries.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
+
+    def total(self, rows: ReplayEntryQuerySet, page: Page[Any]) -> Count:
+        waiting = queries.tasks("state:waiting", self.at)
+        self.saved = Saved.read(rows, waiting)
+        return self.saved.entries
+
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
+        return {
+            "entries": [(entry, _answered_by(entry)) for entry in page.items],
+            "hits": self.saved.hits,
+            "waiting": self.saved.waiting,
+            "keys": queries.REPLAY_KEYS,
+            "may_drop": self.holds(requests.DROP_REPLAY),
+        }
+
+    def shown(self, page: Page[Any], context: Any) -> object:
+        return [(entry.pk, entry.hits, entry.source_task_id) for entry in page.items], self.saved
+
+
+def _answered_by(entry: Any) -> str:
+    """Return the query for the tasks that ``entry`` answered."""
+    parties = {"key": entry.key, "from": entry.sender, "to": entry.recipient}
+    terms = [queries.term(key, value) for key, value in parties.items() if value]
+    return " ".join([*terms, f"-id:{entry.source_task_id}", "-state:waiting"])
+
+
+class Drop(Act[ReplayEntry]):
+    """A cached result, and the form that drops it. The next duplicate then runs again."""
+
+    needs = requests.DROP_REPLAY
+    home = "ops:idempotency"
+    wording = Wording(
+        heading="Drop cached result",
+        verb="Drop cached result",
+        busy="Dropping…",
+        keep="Cancel",
+        about="ops/cached_result.html",
+    )
+
+    def subject(self, **where: Any) -> ReplayEntry:
+        number = where["number"]
+        is_number = number.isdecimal() and len(number) < LONGEST_ID
+        result = lookup.cached_result(int(number)) if is_number else None
+        if result is None:
+            raise UnknownReplayEntryError(f"Cached result {number} not found. It may have been dropped.")
+        return result
+
+    def seen(self, subject: ReplayEntry) -> str:
+        return str(subject.source_task_id)
+
+    def besides(self, subject: ReplayEntry, form: ReasonForm) -> dict[str, Any]:
+        command = commands.post("/a2a/replay-entries/drop", id=subject.pk, reason=commands.UNSAID)
+        return {"shown": 4096, "command": command}
+
+    def apply(self, subject: ReplayEntry, chosen: dict[str, Any]) -> str:
+        replay.drop(self.caller, subject.pk, reason=chosen["reason"], source_task_id=subject.source_task_id)
+        return "Dropped. The next task with that key runs again."
+
+    def panel_of(self, template: str) -> str:
+        """Return the form's panel for a dialog, else the page that shows the result and has the form on it."""
+        return super().panel_of(template) if self.is_fragment else "ops/cached.html"

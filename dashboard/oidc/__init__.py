@@ -1,1 +1,0 @@
-"""The sign-in of people by OpenID Connect. It needs the extra ``oidc``."""

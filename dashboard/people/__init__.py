@@ -1,0 +1,1 @@
+"""The sign-in, the sessions and the settings of people."""

@@ -1,0 +1,1 @@
+"""The pages of tasks and of their results."""

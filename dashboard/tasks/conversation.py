@@ -1,0 +1,170 @@
+"""The conversation and the artifacts of a task, as its page shows them: the newest, each up to a length."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from dashboard.wording import payload
+from dashboard.wording.payload import Part
+from mailbox.inspection import answers, tasks
+from mailbox.inspection.answers import Produced
+from mailbox.models import Agent, Message, Task
+from mailbox.words import content
+
+OPENING = 300  # characters of a message in the history
+MESSAGES, ARTIFACTS = 30, 20  # messages and artifacts of a page
+MESSAGE_SHOWN = 2_000  # characters of a message, and of what stands beside an artifact
+READ = 4 * payload.SHOWN  # characters of JSON
+LARGEST_CHUNK = 2**20  # characters of a chunk that a page still reads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Saying:
+    """A message. ``turn`` counts the messages of the task's sender, from 1 for the task itself; None for its agent's.
+
+    ``details`` is what its author sent beside it, as JSON; "" without anything. ``left`` counts the blocks that are not
+    shown.
+    """
+
+    seq: int
+    at: datetime
+    by: Agent
+    turn: int | None
+    parts: Sequence[Part]
+    left: int
+    message_id: str
+    details: str
+    is_question: bool
+
+    @property
+    def whole(self) -> str:
+        """The name of the whole message among the task's parts."""
+        return f"message-{self.seq}"
+
+    @property
+    def opening(self) -> str:
+        """The beginning of its text; "" for a message of files alone."""
+        return next((part.text[:OPENING] for part in self.parts if part.text), "")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Talk:
+    """Messages in order. ``earlier`` is the number of the first if earlier messages are left out, else None."""
+
+    sayings: Sequence[Saying]
+    earlier: int | None
+
+    @property
+    def question(self) -> Saying | None:
+        """The newest question; None without one among the messages."""
+        return next((one for one in reversed(self.sayings) if one.is_question), None)
+
+    @property
+    def progress(self) -> Part | None:
+        """The newest progress among the messages; None without one."""
+        parts = (part for one in reversed(self.sayings) for part in reversed(one.parts))
+        return next((part for part in parts if part.share is not None), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shown:
+    """An artifact with its first parts. ``details`` is its metadata as JSON, "" without any.
+
+    ``is_cut`` is whether some of its content is not shown.
+    """
+
+    artifact: Produced
+    name: str
+    description: str
+    details: str
+    parts: Sequence[Part]
+    is_cut: bool
+
+    @property
+    def title(self) -> str:
+        return self.name or self.artifact.artifact_id
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it is short enough to be open at first."""
+        return sum(len(part.text or "") for part in self.parts) <= MESSAGE_SHOWN
+
+    @property
+    def whole(self) -> str:
+        """The name of the whole artifact among the task's parts."""
+        return f"artifact-{self.artifact.seq}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ArtifactList:
+    """The newest artifacts in order. ``left`` counts the earlier artifacts."""
+
+    shown: Sequence[Shown]
+    left: int
+
+    @property
+    def total(self) -> int:
+        return self.left + len(self.shown)
+
+
+def talk(task: Task, questions: Collection[int], *, before: int | None) -> Talk:
+    """Return the newest messages of a task, or the newest before the number ``before``.
+
+    ``questions`` are the numbers of its questions. Two queries, and one more with ``before``.
+    """
+    newest, is_all = tasks.newest_messages(task, most=MESSAGES, characters=READ, before=before)
+    turn = task.turn - tasks.said_by_sender_from(task, before) if before is not None else task.turn
+    sayings: list[Saying] = []
+    for message in reversed(newest):
+        is_sender = message.role == Message.Role.USER
+        sayings.append(_saying(task, message, turn if is_sender else None, is_question=message.seq in questions))
+        turn -= is_sender
+    return Talk(sayings=sayings[::-1], earlier=None if is_all or not newest else newest[0].seq)
+
+
+def made(task: Task) -> ArtifactList:
+    """Return the newest artifacts of a task. Three queries at most."""
+    every = answers.produced_artifacts(task)
+    wanted = every[-ARTIFACTS:]
+    if not wanted:
+        return ArtifactList(shown=[], left=0)
+    details = answers.artifact_details(task, wanted)
+    blocks = answers.beginnings(task, wanted, characters=READ, largest=LARGEST_CHUNK)
+    room = payload.SHOWN // len(wanted)
+    shown = [_shown(one, details[one.seq], blocks[one.seq], room) for one in wanted]
+    return ArtifactList(shown=shown, left=len(every) - len(wanted))
+
+
+def _saying(task: Task, message: Message, turn: int | None, *, is_question: bool) -> Saying:
+    blocks = message.blocks
+    return Saying(
+        seq=message.seq,
+        at=message.said_at,
+        by=task.recipient if turn is None else task.sender,
+        turn=turn,
+        parts=payload.of_blocks(blocks, of=f"message-{message.seq}-", characters=MESSAGE_SHOWN),
+        left=max(0, len(blocks) - payload.BLOCKS_SHOWN),
+        message_id=message.message_id,
+        details=_beside(message.details),
+        is_question=is_question,
+    )
+
+
+def _shown(artifact: Produced, details: dict[str, Any], read: tuple[Sequence[Any], bool], characters: int) -> Shown:
+    blocks, is_all = list(content.joined(read[0])), read[1]
+    parts = payload.of_blocks(blocks, of=f"artifact-{artifact.seq}-", characters=characters)
+    return Shown(
+        artifact=artifact,
+        name=str(details.pop("name", "")),
+        description=str(details.pop("description", "")),
+        details=_beside(details),
+        parts=parts,
+        is_cut=not is_all or len(blocks) > len(parts) or any(part.is_cut for part in parts),
+    )
+
+
+def _beside(details: dict[str, Any]) -> str:
+    return payload.pretty(details)[:MESSAGE_SHOWN] if details else ""
