@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.views.decorators.csrf import csrf_exempt
 
 from a2aproject.web.errors import error
-from mailbox.database import outages
+from mailbox.database import migration_history, outages
 
 PATIENCE = 2.0  # seconds to wait for a connection
 OURS = ("mailbox", "agentcards")  # the apps whose migrations are the hub's own
@@ -61,7 +61,7 @@ def readyz(request: HttpRequest) -> HttpResponse:
 
 def _is_newer(loader: MigrationLoader) -> bool:
     """Whether a later version of the hub has migrated the database."""
-    newest = {app: max(name for label, name in loader.disk_migrations if label == app) for app in OURS}
+    newest = {app: max(name for label, name in migration_history.known(loader) if label == app) for app in OURS}
     return any(app in newest and name > newest[app] for app, name in loader.applied_migrations)
 
 

@@ -13,7 +13,7 @@ def let_admins_in(apps: Any, schema_editor: Any) -> None:
 
 class Migration(migrations.Migration):
     dependencies = [
-        ("mailbox", "0044_sums_of_all_minutes"),
+        ("mailbox", "0001_squashed_0044_sums_of_all_minutes"),
         ("auth", "0012_alter_user_first_name_max_length"),
     ]
 

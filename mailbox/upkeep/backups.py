@@ -13,6 +13,7 @@ from pathlib import Path
 from django.conf import settings
 from django.core.management import call_command
 from django.db import DatabaseError, connection, transaction
+from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import F, OuterRef, Subquery
@@ -21,7 +22,7 @@ from django.utils import timezone
 from mailbox.access import audit
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
-from mailbox.database import vitals
+from mailbox.database import migration_history, vitals
 from mailbox.database.backups import archive, files, postgresql, sqlite
 from mailbox.database.backups.archive import Manifest, Reader, Writer
 from mailbox.database.backups.files import BackupError
@@ -250,10 +251,10 @@ class _Step:
 
     def _finish(self) -> None:
         """Apply missing migrations, verify the journal, and journal the restore."""
-        missing = _missing(set(self._backup.manifest.migrations))
-        if missing:
+        executor = MigrationExecutor(connection)
+        self.migrated = len(executor.migration_plan(executor.loader.graph.leaf_nodes()))
+        if self.migrated:
             call_command("migrate", interactive=False, verbosity=0)
-        self.migrated = len(missing)
         manifest = self._backup.manifest
         finding = verification.verify(restored_key=self._seal_key()).finding
         self.journal_problem = finding.sentence if finding else ""
@@ -280,7 +281,7 @@ class _Step:
 
 
 def _require_fit(manifest: Manifest) -> None:
-    """Raise `BackupError` for a backup of another engine or schema, or of a newer version."""
+    """Raise `BackupError` for a backup of another engine or schema, or of a version that is newer or too old."""
     if manifest.engine != connection.vendor:
         raise BackupError(
             f"The backup is of {manifest.engine}, and this hub uses {connection.vendor}. Set DATABASE_URL accordingly."
@@ -288,18 +289,18 @@ def _require_fit(manifest: Manifest) -> None:
     if connection.vendor == "postgresql" and manifest.schema != postgresql.schema():
         raise BackupError(f"The backup is of schema {manifest.schema}, and this hub uses {postgresql.schema()}.")
     loader = MigrationLoader(None)
-    replaced = {name for migration in loader.replacements.values() for name in migration.replaces}
-    known = {f"{app}.{name}" for app, name in loader.disk_migrations.keys() | replaced}
-    ours = {name for name in manifest.migrations if name.partition(".")[0] in loader.migrated_apps}
-    if newer := sorted(ours - known):
+    applied = {(app, name) for app, _, name in (label.partition(".") for label in manifest.migrations)}
+    unknown = applied - migration_history.known(loader)
+    if newer := sorted(f"{app}.{name}" for app, name in unknown if app in loader.migrated_apps):
         raise BackupError(
             f"The backup is of a newer version of the hub, {manifest.hub_version}: this version lacks "
             f"{', '.join(newer)}. Restore it with that version."
         )
-
-
-def _missing(applied: set[str]) -> list[str]:
-    return [f"{app}.{name}" for app, name in MigrationLoader(None).graph.nodes if f"{app}.{name}" not in applied]
+    if migration_history.precedes_oldest(loader, applied):
+        raise BackupError(
+            f"The backup is of a version before {migration_history.OLDEST}. Restore it with version "
+            f"{migration_history.OLDEST}, and upgrade that hub."
+        )
 
 
 def _bring(secret: str | None, file: Path | None, name: str) -> Path | None:

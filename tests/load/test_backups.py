@@ -135,21 +135,36 @@ def test_an_older_backup_is_migrated_and_a_newer_backup_is_refused(database: Dat
         subprocess.run([*manage, "migrate", "--check"], env=hub.environment, check=True, stdout=subprocess.DEVNULL)
 
     newer = tmp_path / "new.backup"
-    pretend_a_newer_version(database)
+    execute(
+        database,
+        "INSERT INTO django_migrations (app, name, applied) VALUES ('mailbox', '9999_later', CURRENT_TIMESTAMP)",
+    )
     done(a2a(database, "backup", newer))
     assert "newer version" in refusal(a2a(database, "restore", newer, "--replace"))
 
 
-def pretend_a_newer_version(database: Database) -> None:
-    """Record a migration of the mailbox that this version lacks."""
-    record = "INSERT INTO django_migrations (app, name, applied) VALUES ('mailbox', '9999_later', CURRENT_TIMESTAMP)"
+def test_a_backup_with_single_migrations_is_restored_and_one_of_before_1_0_0_is_refused(
+    database: Database, tmp_path: Path
+) -> None:
+    single, half = tmp_path / "single.backup", tmp_path / "half.backup"
+    execute(database, "DELETE FROM django_migrations WHERE name LIKE '%squashed%' AND app IN ('mailbox', 'agentcards')")
+    done(a2a(database, "backup", single))
+    execute(database, "DELETE FROM django_migrations WHERE app = 'mailbox' AND name LIKE '0044%'")
+    done(a2a(database, "backup", half))
+
+    with new_hub(tmp_path / "new") as hub:
+        assert json.loads(done(a2a(hub, "restore", single, "--json")))["migrated"] == 0
+    assert "before 1.0.0. Restore it with version 1.0.0" in refusal(a2a(database, "restore", half, "--replace"))
+
+
+def execute(database: Database, statement: str) -> None:
     if connection.vendor == "sqlite":
         with contextlib.closing(sqlite3.connect(database.url.removeprefix("sqlite:///"))) as own:
-            own.execute(record)
+            own.execute(statement)
             own.commit()
     else:
         with psycopg.connect(database.url) as server:
-            server.execute(record.encode())
+            server.execute(statement.encode())
 
 
 def test_a_secret_of_the_environment_is_not_in_the_backup(database: Database, tmp_path: Path) -> None:

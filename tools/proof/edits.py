@@ -62,14 +62,14 @@ FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
         'self.addressed_to(sender).filter(receive_attempt_id=attempt_id, delivery="delivered")',
     ),
     (
-        "mailbox.migrations.0026_spent_receive_attempts",
-        'unique("lease", "holder", Q(receive_attempt_id__isnull=False))',
-        'unique("lease", "holder", Q(ended_at=None, receive_attempt_id__isnull=False))',
+        "mailbox.migrations.0001_squashed_0044_sums_of_all_minutes",
+        '("receive_attempt_id__isnull", False)), fields=("holder"',
+        '("receive_attempt_id__isnull", False), ("ended_at", None)), fields=("holder"',
     ),
     (
-        "mailbox.migrations.0026_spent_receive_attempts",
-        'unique("result", "sender", Q(receive_attempt_id__isnull=False))',
-        'unique("result", "sender", Q(delivery="delivered", receive_attempt_id__isnull=False))',
+        "mailbox.migrations.0001_squashed_0044_sums_of_all_minutes",
+        '("receive_attempt_id__isnull", False)), fields=("sender"',
+        '("receive_attempt_id__isnull", False), ("delivery", "delivered")), fields=("sender"',
     ),
 )
 

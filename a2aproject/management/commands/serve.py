@@ -129,7 +129,7 @@ class Command(BaseCommand):
         try:
             self.check(tags=[DURABILITY], databases=[DEFAULT_DB_ALIAS])
             with _one_at_a_time():
-                call_command("migrate", interactive=False, verbosity=0)
+                call_command("migrate", interactive=False, verbosity=0, progress=True, stdout=self.stdout)
                 credentials = first_run.create_operator_and_agent()
                 conflicts = own_agent_setup.make_all()
                 jobs.register()

@@ -61,6 +61,16 @@ def test_without_automatic_retry_only_the_sweep_is_scheduled():
 
 
 @pytest.mark.django_db
+def test_a_job_registered_under_a_name_of_an_earlier_version_is_not_duplicated():
+    earlier = "mailbox.schedule.sweep_pass"
+    Schedule.objects.create(func=earlier, name=earlier, schedule_type=Schedule.MINUTES, minutes=1)
+
+    jobs.register()
+
+    assert {row.func for row in Schedule.objects.all()} == set(jobs.ALWAYS)
+
+
+@pytest.mark.django_db
 def test_an_enabled_automatic_retry_is_scheduled_at_its_interval(settings):
     settings.A2A_AUTO_RETRY = settings.A2A_AUTO_RETRY | {"SCHEDULER": "1", "INTERVAL_MS": "180000"}
 

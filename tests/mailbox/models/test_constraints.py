@@ -69,6 +69,17 @@ def test_a_task_in_flight_has_been_attempted(alice, bob):
         change(Task.objects.all(), state="in_flight")
 
 
+@pytest.mark.parametrize(
+    ("state", "awaits"), [("interrupted", None), ("queued", "input"), ("interrupted", "money"), ("interrupted", "")]
+)
+def test_a_task_awaits_something_exactly_while_it_is_interrupted(alice, bob, state, awaits):
+    factories.sent_task(alice, bob)
+
+    with refuses("task_awaits_iff_interrupted"):
+        change(Task.objects.all(), state=state, awaits=awaits)
+    change(Task.objects.all(), state="interrupted", awaits="authorization")
+
+
 def test_a_deadline_is_not_negative(alice, bob):
     factories.sent_task(alice, bob)
 

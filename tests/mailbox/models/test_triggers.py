@@ -14,7 +14,7 @@ JOURNAL = [f"mailbox_auditevent_append_only_{act}" for act in ("update", "delete
 ADVICE = (
     "The migrated database lacks {lost}. A migration that alters or removes a column of {tables} rebuilds the table on "
     "SQLite, which drops its triggers. Let that migration end with RunPython(forwards) of 0051_words, or for the "
-    "journal's append_only triggers with the statements of 0037_erasure."
+    "journal's append_only triggers with protect_journal of 0001_squashed_0044."
 )
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tools.proof.mutations.bug import Bug, Change
 
-STATEMENTS, MIGRATION = "mailbox/life/fast_path/statements.py", "mailbox/migrations/0026_spent_receive_attempts.py"
+STATEMENTS = "mailbox/life/fast_path/statements.py"
+MIGRATION = "mailbox/migrations/0001_squashed_0044_sums_of_all_minutes.py"
 LIFE = "tests/mailbox/life"
 
 BUGS = (
@@ -25,8 +26,8 @@ BUGS = (
             ),
             Change(
                 MIGRATION,
-                'unique("lease", "holder", Q(receive_attempt_id__isnull=False))',
-                'unique("lease", "holder", Q(receive_attempt_id__isnull=False, ended_at=None))',
+                '("receive_attempt_id__isnull", False)), fields=("holder"',
+                '("receive_attempt_id__isnull", False), ("ended_at", None)), fields=("holder"',
             ),
         ),
         fails=f"{LIFE}/test_receive_attempts.py::test_an_attempt_whose_lease_ended_is_spent",
@@ -48,8 +49,8 @@ BUGS = (
             ),
             Change(
                 MIGRATION,
-                'unique("result", "sender", Q(receive_attempt_id__isnull=False))',
-                'unique("result", "sender", Q(receive_attempt_id__isnull=False, delivery="delivered"))',
+                '("receive_attempt_id__isnull", False)), fields=("sender"',
+                '("receive_attempt_id__isnull", False), ("delivery", "delivered")), fields=("sender"',
             ),
         ),
         fails=f"{LIFE}/test_receive_attempts.py::test_the_same_attempt_gets_the_same_result_until_it_is_acked",

@@ -25,11 +25,11 @@ from tools.proof.scenarios.scenario import Scenario
 from tools.proof.stage import Stage
 
 PREVIOUS = "PROOF_PREVIOUS_REVISION"  # environment: the revision of the previous version
-WITHOUT_TAGS = "b81c24d"
+WITHOUT_TAGS = "f5340ce"  # 1.0.0
 SECRET = "one secret for both versions of the proof, as several hubs need it"
 OPERATIONS = 600
-# The previous version may break promises that this one keeps under faults, so the loads have no faults. It lacks the
-# list of delivered results, questions, artifacts and batches.
+# The previous version may break promises that this one keeps under faults, so the loads have no faults. They send what
+# every version has: no batches, questions and artifacts, and no looks at the list of delivered results.
 OF_BEFORE = {kind: weight for kind, weight in SENDS.items() if kind != "batch"}
 PLAIN = Mix(compacts=False, looks=False, converses=False, batches=False, sends=OF_BEFORE)
 
