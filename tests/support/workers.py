@@ -118,10 +118,15 @@ def lease_of(task: Task) -> Lease | None:
 
 
 def await_lease(task: Task) -> Lease:
-    wait_until(lambda: lease_of(task))
-    lease = lease_of(task)
-    assert lease is not None
-    return lease
+    """Return the lease of the task once it has one. The lease may end at any moment after that."""
+    leases: list[Lease] = []
+
+    def is_leased() -> bool:
+        leases.extend(task.leases.live()[:1])
+        return bool(leases)
+
+    wait_until(is_leased)
+    return leases[0]
 
 
 def await_heartbeat(lease: Lease) -> None:

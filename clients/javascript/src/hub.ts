@@ -19,7 +19,8 @@ import type {
   QueueRow,
 } from "./wire.js";
 import type { Handler } from "./worker/task.js";
-import { Worker, type WorkerOptions } from "./worker/worker.js";
+import type { WorkerOptions } from "./worker/options.js";
+import { Worker } from "./worker/worker.js";
 
 export interface HubOptions extends ConnectionOptions {
   /** How long failing requests are repeated. */

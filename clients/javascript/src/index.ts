@@ -10,4 +10,4 @@ export type { Draining } from "./results.js";
 export type { Sending, SendOptions, Sent } from "./sending.js";
 export type * from "./wire.js";
 export { Conclusion, WorkerTask, type ArtifactOptions, type Handler } from "./worker/task.js";
-export type { WorkerOptions } from "./worker/worker.js";
+export type { WorkerOptions } from "./worker/options.js";

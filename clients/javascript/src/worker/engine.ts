@@ -4,13 +4,13 @@ import { HubError } from "../errors.js";
 import { sleep } from "../pauses.js";
 import { Attempt, type Workplace } from "./attempt.js";
 import type { Leased } from "./leases.js";
+import type { WorkerOptions } from "./options.js";
 import { Orphans } from "./orphans.js";
 import { Posting } from "./posting.js";
 import { Receiver } from "./receiver.js";
 import type { Stops } from "./stops.js";
 import type { Handler } from "./task.js";
 import { Turns } from "./turns.js";
-import type { WorkerOptions } from "./worker.js";
 
 // Milliseconds to post outcomes to the hub once the handlers were stopped.
 const TO_REPORT = 10_000;

@@ -32,14 +32,15 @@ async def refusal(client: Client, name: str, **arguments: Any) -> str:
     return text
 
 
-async def works(stage: McpStage, way: Way) -> None:
-    """Take one task: report, ask, and answer it with an artifact."""
+async def works(stage: McpStage, way: Way, is_awaited: anyio.Event) -> None:
+    """Take one task: report, ask once its sender waits for it, and answer it with an artifact."""
     async with stage.connected("bob", way) as worker:
         received = await tool(worker, "receive_task", wait_ms=60_000, attempt_id=str(uuid4()))
         lease = {"task_id": received["task"]["id"], "lease_id": received["lease"]["lease_id"]}
         await tool(worker, "report_progress", **lease, fraction=0.5, note="walls")
         picture = {"type": "image", "data": PIXEL, "mimeType": "image/png"}
         await tool(worker, "report_progress", **lease, artifact={"artifact_id": "sketch", "content": [picture]})
+        await is_awaited.wait()
         await tool(worker, "ask_sender", **lease, question="Which colour?")
         again = await tool(worker, "receive_task", wait_ms=60_000, attempt_id=str(uuid4()))
         lease["lease_id"] = again["lease"]["lease_id"]
@@ -49,10 +50,12 @@ async def works(stage: McpStage, way: Way) -> None:
 
 @pytest.mark.smoke
 def test_a_worker_and_a_sender_do_a_full_cycle(stage: McpStage, way: Way) -> None:
-    told: list[str] = []
+    sentences: list[str] = []
+    is_awaited = anyio.Event()
 
     async def note(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message or "")
+        sentences.append(message or "")
+        is_awaited.set()
 
     async def sends() -> None:
         async with stage.connected("alice", way) as sender:
@@ -79,11 +82,11 @@ def test_a_worker_and_a_sender_do_a_full_cycle(stage: McpStage, way: Way) -> Non
         with anyio.fail_after(PATIENCE):
             async with anyio.create_task_group() as group:
                 group.start_soon(sends)
-                group.start_soon(works, stage, way)
+                group.start_soon(works, stage, way, is_awaited)
 
     anyio.run(both)
-    assert told
-    assert all(text.startswith("The task is ") for text in told)
+    assert sentences
+    assert all(text.startswith("The task is ") for text in sentences)
 
 
 def test_the_client_agrees_on_a_version_and_lists_what_there_is(stage: McpStage, way: Way) -> None:
