@@ -46,6 +46,16 @@ FLOORS = (
     "9 models: rows hold",
     "10 words name, on plain ground",
 )
+# The modules and folders of features that a hub could do without.
+FEATURES: Mapping[str, Sequence[str]] = {
+    "A protocol, such as Marianne's": ("mailbox.dialects.marianne",),
+    "Quotas": ("mailbox.access.limits.quotas", "mailbox.access.limits.quota_usage", "mailbox.models.limits"),
+    "Seals of the journal": (
+        *("mailbox.journal.seals", "mailbox.models.seal", "mailbox.upkeep.journal_export"),
+        *("mailbox.upkeep.sealing", "mailbox.upkeep.verification", "mailbox.words.sealed"),
+    ),
+    "Saved views": ("dashboard.saved_views", "mailbox.access.people.saved_views", "mailbox.models.saved_view"),
+}
 SUBJECTS: Mapping[str, ModuleType] = {
     "The life of a task": task_life,
     "About tasks": about_tasks,
@@ -136,6 +146,11 @@ def benchmarks() -> str:
     return text
 
 
+def remove_a_feature() -> str:
+    """Return docs/contribute/remove-a-feature.md with the places of each feature of `FEATURES`."""
+    return _with_block(_read("docs/contribute/remove-a-feature.md"), "features", "\n".join(_removals()))
+
+
 def readme() -> str:
     """Return README.md with the measured rate of full cycles."""
     return _with_block(_read("README.md"), "rates", measurements.rates(record.load(record.KEPT)))
@@ -154,6 +169,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/reference/python-client.md": python_client,
     "docs/reference/events.md": events,
     "docs/contribute/mutations.md": mutations,
+    "docs/contribute/remove-a-feature.md": remove_a_feature,
     "docs/reference/states.md": states,
 }
 
@@ -175,6 +191,37 @@ def _with_block(page: str, name: str, block: str) -> str:
     if found != 1:
         raise ValueError(f"the page needs the marks <!-- {name} --> and <!-- /{name} --> once")
     return written
+
+
+def _removals() -> Iterator[str]:
+    """Yield a section for each feature: its own modules, and the files of the hub that name them."""
+    files = {
+        str(path.relative_to(ROOT)): path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))
+    }
+    for feature, modules in FEATURES.items():
+        own = [path if (ROOT / (path := module.replace(".", "/"))).is_dir() else f"{path}.py" for module in modules]
+        named = re.compile(
+            "|".join(form for module, path in zip(modules, own, strict=True) for form in _forms(module, path))
+        )
+        users = [
+            name for name, path in files.items() if not name.startswith((*own,)) and named.search(path.read_text())
+        ]
+        yield f"## {feature}\n\nIts modules:\n"
+        yield from (f"- `{path}`" for path in own)
+        yield "\nThe files that name them:\n"
+        yield from (f"- `{path}`" for path in users if "/migrations/" not in path)
+        yield ""
+
+
+def _forms(module: str, path: str) -> Iterator[str]:
+    """Yield patterns of the ways to name the module: its dotted name, an import from its folder, or of its models."""
+    folder, _, last = module.rpartition(".")
+    yield rf"\b{re.escape(module)}\b"
+    yield rf"from {re.escape(folder)} import [\w, ]*\b{last}\b"
+    if folder == "mailbox.models":
+        for node in ast.parse(_read(path)).body:
+            if isinstance(node, ast.ClassDef):
+                yield rf"from {re.escape(folder)} import [\w, ]*\b{node.name}\b"
 
 
 def _checks_of_doors() -> str:
