@@ -43,8 +43,8 @@ def check_servers(databases: Sequence[str] | None = None, **_: object) -> list[c
 
     Also warn about a server with too few connections for the web processes.
     """
-    found = [error for alias in databases or () for error in _server_errors(alias)]
-    return found + [warning for alias in databases or () for warning in _connection_warnings(alias)]
+    errors = [error for alias in databases or () for error in _server_errors(alias)]
+    return errors + [warning for alias in databases or () for warning in _connection_warnings(alias)]
 
 
 def check_cluster(**_: object) -> list[checks.CheckMessage]:
@@ -122,8 +122,8 @@ def _sqlite_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.Check
 
 
 def _postgresql_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.CheckMessage]:
-    given = re.findall(r"(?:-c\s*|--)synchronous_commit=(\S+)", str(options.get("options", "")))
-    if given[-1:] not in (["on"], ["remote_apply"]):
+    values = re.findall(r"(?:-c\s*|--)synchronous_commit=(\S+)", str(options.get("options", "")))
+    if values[-1:] not in (["on"], ["remote_apply"]):
         yield checks.Error(
             f"PostgreSQL database {alias!r} lacks synchronous_commit=on: a crash could lose acknowledged writes.",
             hint="Keep `-c synchronous_commit=on` in the connection's options.",
@@ -161,13 +161,13 @@ def _connection_warnings(alias: str) -> Iterator[checks.CheckMessage]:
         cursor.execute("SELECT current_setting(%s)", ["max_connections"])
         most = int(cursor.fetchone()[0])
         cursor.execute("SELECT current_setting(%s)", ["superuser_reserved_connections"])
-        room = most - int(cursor.fetchone()[0]) - CONNECTIONS_OF_OTHERS
+        available = most - int(cursor.fetchone()[0]) - CONNECTIONS_OF_OTHERS
     processes = settings.WEB_WORKERS
     needed = processes * (settings.DATABASE_POOL_SIZE + OF_THE_BELL)
-    if needed > room:
+    if needed > available:
         yield checks.Warning(
             f"{processes} web processes may open {needed} connections. The server of PostgreSQL database {alias!r} "
-            f"has {max(0, room)} for them, as its max_connections is {most}. Then requests would be answered 503.",
+            f"has {max(0, available)} for them, as its max_connections is {most}. Then requests would be answered 503.",
             hint="Lower WEB_WORKERS or DATABASE_POOL_SIZE, or raise max_connections of the server.",
             id="a2a.W001",
         )

@@ -36,7 +36,7 @@ def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCar
     permitted = profile.tool_permissions or []
     known = {skill["id"] for skill in card["skills"]}
     undescribed = list(Tool.objects.filter(name__in=known, description="").values_list("name", flat=True))
-    found = [
+    checks = [
         _note("Description", "" if profile.description.strip() else _NO_DESCRIPTION),
         _note("Skills", "" if card["skills"] else _NO_SKILL),
         CardCheck(
@@ -48,8 +48,8 @@ def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCar
         _note("Public URL reachable over HTTPS", _reached(card["url"], settings.PUBLIC_URL)),
     ]
     if profile.is_remote:
-        found.append(CardCheck(words="Remote URL allowed", problem=_refused(profile.called_url)))
-    return found + [_of_job(job) for job in jobs]
+        checks.append(CardCheck(words="Remote URL allowed", problem=_refused(profile.called_url)))
+    return checks + [_of_job(job) for job in jobs]
 
 
 _NO_DESCRIPTION = "No description. Add one to the profile."

@@ -173,8 +173,8 @@ def submit(base: BaseUrl, message: str, *, skill: str | None, timeout_ms: int, d
     Raises `SubmitRefusedError` if the agent did not take the task, and `NotReachedError` if it received nothing. After
     any other `ExternalServiceError` it is unknown whether the agent took the task.
     """
-    given = {"message": storable(message), "skill": skill, "timeoutMs": timeout_ms, "depth": depth}
-    params = {name: value for name, value in given.items() if value is not None}
+    fields = {"message": storable(message), "skill": skill, "timeoutMs": timeout_ms, "depth": depth}
+    params = {name: value for name, value in fields.items() if value is not None}
     try:
         answer = exchange.exchange(
             "POST",

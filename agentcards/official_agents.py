@@ -54,28 +54,28 @@ def forget() -> None:
 
 
 class _Kept:
-    """The agents by the name that found them, at most `MOST_KEPT`. The oldest makes room for a new one."""
+    """The agents by the name that a caller wrote, at most `MOST_KEPT`. The oldest makes room for a new one."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._found: dict[str, tuple[float, OfficialAgent]] = {}
+        self._by_name: dict[str, tuple[float, OfficialAgent]] = {}
 
     def of(self, name: str) -> OfficialAgent:
-        known = self._found.get(name)
+        known = self._by_name.get(name)
         if known is not None and time.monotonic() - known[0] < KEPT_FOR:
             return known[1]
         read_at = time.monotonic()  # before the rows are read, so that no answer is older than it seems
-        found = _read(name)
+        agent = _read(name)
         with self._lock:
-            self._found.pop(name, None)
-            self._found[name] = read_at, found
-            if len(self._found) > MOST_KEPT:
-                del self._found[next(iter(self._found))]
-        return found
+            self._by_name.pop(name, None)
+            self._by_name[name] = read_at, agent
+            if len(self._by_name) > MOST_KEPT:
+                del self._by_name[next(iter(self._by_name))]
+        return agent
 
     def clear(self) -> None:
         with self._lock:
-            self._found.clear()
+            self._by_name.clear()
 
 
 _kept = _Kept()

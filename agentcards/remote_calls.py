@@ -25,7 +25,7 @@ from django.utils import timezone
 
 from agentcards import client, remote_conversations
 from agentcards.carriages import reporting
-from agentcards.carriages.carriage import Carriage, Sight
+from agentcards.carriages.carriage import Carriage, RemoteSnapshot
 from agentcards.carriages.corvid import CorvidCarriage
 from agentcards.carriages.official import OfficialCarriage
 from agentcards.carriages.reporting import RemoteEnding, TooMuchError, caller_for
@@ -69,8 +69,8 @@ _logger = logging.getLogger(__name__)
 
 def agents_with_work() -> AgentProfileQuerySet:
     """Return the profiles of the remote agents that may be called with a task, in the order of their creation."""
-    found = AgentProfile.objects.remote().with_work().callable_at(timezone.now())
-    return found.select_related("agent").order_by("pk")
+    profiles = AgentProfile.objects.remote().with_work().callable_at(timezone.now())
+    return profiles.select_related("agent").order_by("pk")
 
 
 def take_on(profile: AgentProfile) -> RemoteCall | None:
@@ -179,8 +179,8 @@ def _submit(carriage: Carriage, call: RemoteCall) -> bool | None:
     call.save(update_fields=["remote_task_id", "next_look_at"])
     if taken.note:
         reporting.post(call, [Update(progress=0, note=taken.note)])
-    if taken.sight is not None:
-        _settle(call, taken.sight)
+    if taken.snapshot is not None:
+        _settle(call, taken.snapshot)
     return True
 
 
@@ -221,13 +221,13 @@ def look(call: RemoteCall) -> bool | None:
     if _is_out_of_time(call):
         return None
     try:
-        sight = carriage_of(call).look(call)
+        snapshot = carriage_of(call).look(call)
     except AnswerTooLargeError as failure:
         _fail(call, failure.public_message)
         return True
-    if sight is None or _settle(call, sight):
+    if snapshot is None or _settle(call, snapshot):
         RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + LOOK_EVERY)
-    return sight is not None
+    return snapshot is not None
 
 
 def follows(call: RemoteCall) -> bool:
@@ -239,17 +239,17 @@ def follow(call: RemoteCall) -> bool | None:
     """Follow the remote task by a stream for one turn, and post each change at once.
 
     A turn lasts at most `FOLLOW_WITHIN`. It ends with the task, with its lease, with the stream, or when its time is
-    up. The next turn, or a poll, is due at once, after a turn without a sight as after a failed poll. Returns as
+    up. The next turn, or a poll, is due at once, after a turn without a snapshot as after a failed poll. Returns as
     `look`.
     """
     if _is_out_of_time(call):
         return None
     within = min(FOLLOW_WITHIN, call.gives_up_at - timezone.now())
     answered = False
-    with closing(carriage_of(call).sights(call, within=within.total_seconds())) as sights:
-        for sight in sights:
+    with closing(carriage_of(call).snapshots(call, within=within.total_seconds())) as snapshots:
+        for snapshot in snapshots:
             answered = True
-            if not _settle(call, sight):
+            if not _settle(call, snapshot):
                 return True
     pause = timedelta(0) if answered else LOOK_EVERY
     RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + pause)
@@ -264,10 +264,10 @@ def _is_out_of_time(call: RemoteCall) -> bool:
     return True
 
 
-def _settle(call: RemoteCall, sight: Sight) -> bool:
+def _settle(call: RemoteCall, snapshot: RemoteSnapshot) -> bool:
     """Post what the agent shows, and the result if the remote task has ended. False: the call is over."""
     try:
-        is_live, ending = sight.report(call), sight.ending
+        is_live, ending = snapshot.report(call), snapshot.ending
         if ending is not None:
             reporting.answer(call, ending)
     except NotAskableError:

@@ -14,7 +14,7 @@ from agentcards.fields import UNREADABLE
 from agentcards.models import AgentProfile, RemoteCall, RemoteCard, RemoteOutage
 from agentcards.official_client import interfaces
 from mailbox.database import compiled
-from mailbox.database.compiled import GivenList
+from mailbox.database.compiled import ListParameter
 from mailbox.models import Agent
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
@@ -50,8 +50,8 @@ class RemoteState:
 
     def card_fetched_at(self) -> datetime | None:
         """Return when the hub last fetched the card; None if its copy is gone, which happens after five minutes."""
-        found = RemoteCard.objects.filter(url=self.card_url).values_list("fetched_at", flat=True)
-        return found.first() if self.card_url else None
+        fetched = RemoteCard.objects.filter(url=self.card_url).values_list("fetched_at", flat=True)
+        return fetched.first() if self.card_url else None
 
 
 def unreachable() -> Sequence[int]:
@@ -68,10 +68,10 @@ def of_agents(agents: Sequence[Agent]) -> Mapping[int, RemoteState]:
     outages = {row.agent_id: row for row in RemoteOutage.objects.filter(agent__in=pks)}
     live = RemoteCall.objects.filter(lease__ended_at=None, lease__holder__in=pks).order_by().values("lease__holder")
     calls = {row["lease__holder"]: row for row in live.annotate(number=Count("pk"), newest=Max("began_at"))}
-    found = {}
+    states = {}
     for profile in profiles:
         outage, call = outages.get(profile.agent_id), calls.get(profile.agent_id)
-        found[profile.agent_id] = RemoteState(
+        states[profile.agent_id] = RemoteState(
             url=_shown(profile.called_url),
             host=urlsplit(profile.called_url).hostname or profile.called_url,
             protocol=RemoteCall.Protocol.OFFICIAL if profile.card_url else RemoteCall.Protocol.CORVID,
@@ -81,7 +81,7 @@ def of_agents(agents: Sequence[Agent]) -> Mapping[int, RemoteState]:
             submitted_at=call["newest"] if call else None,
             card_url=_card_url(profile),
         )
-    return found
+    return states
 
 
 @compiled.once
@@ -91,8 +91,8 @@ def _unreachable() -> Any:
 
 @compiled.once
 def _remote() -> Any:
-    found = AgentProfile.objects.remote().filter(agent__pk__among=GivenList("agents"))
-    return found.only("agent_id", "remote_url", "card_url")
+    profiles = AgentProfile.objects.remote().filter(agent__pk__among=ListParameter("agents"))
+    return profiles.only("agent_id", "remote_url", "card_url")
 
 
 def _shown(url: str) -> str:

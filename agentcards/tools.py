@@ -43,8 +43,8 @@ def import_tools(caller: Caller, listing: object, *, default: bool = False) -> I
     are. Registered tools that the listing lacks stay. The import stores all tools or none. Needs ``a2a.tools``.
     Journals ``tools_imported``. Raises `InvalidRequestError`. Source: MCP, "Listing Tools".
     """
-    given, is_partial = _tools_in(listing)
-    wanted = _read(given)
+    entries, is_partial = _tools_in(listing)
+    wanted = _read(entries)
     return audit.again_on_conflict(lambda: _store(caller, wanted, default=default, is_partial=is_partial))
 
 
@@ -82,11 +82,11 @@ def _tools_in(listing: object) -> tuple[list[Any], bool]:
     return tools, isinstance(listing, Mapping) and bool(listing.get("nextCursor"))
 
 
-def _read(given: Sequence[Any]) -> list[Tool]:
+def _read(entries: Sequence[Any]) -> list[Tool]:
     """Return the tools as unsaved rows. Raises `InvalidRequestError` with the problem of each invalid entry."""
     problems: dict[str, str] = {}
     tools: dict[str, Tool] = {}
-    for number, entry in enumerate(given):
+    for number, entry in enumerate(entries):
         fields = entry if isinstance(entry, Mapping) else {}
         name, description = fields.get("name"), fields.get("description") or ""
         if not isinstance(name, str) or not name.strip() or not isinstance(description, str):

@@ -15,10 +15,10 @@ def sender() -> Callable[[], None]:
 
     The function never waits and raises no error, also if the supervisor is stuck or has ended.
     """
-    given = os.environ.pop(VARIABLE, None)
-    if given is None:
+    descriptor = os.environ.pop(VARIABLE, None)
+    if descriptor is None:
         return lambda: None
-    writer = int(given)
+    writer = int(descriptor)
     os.set_inheritable(writer, False)
     os.set_blocking(writer, False)
 

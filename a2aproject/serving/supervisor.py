@@ -52,18 +52,18 @@ class Child:
 
     def start(self, now: float, line: int) -> None:
         """Start the program in a process group of its own. ``line`` is the reading end of the supervisor's lifeline."""
-        given = {stopping.VARIABLE: line}
+        descriptors = {stopping.VARIABLE: line}
         if self.service.late_after is not None:
-            self.beats, given[beats.VARIABLE] = beats.pipe(now)
+            self.beats, descriptors[beats.VARIABLE] = beats.pipe(now)
         self.process = subprocess.Popen(  # noqa: S603 (our own command, no shell)
             self.service.command,
-            env=os.environ | self.service.environment | {name: str(end) for name, end in given.items()},
+            env=os.environ | self.service.environment | {name: str(end) for name, end in descriptors.items()},
             stdin=subprocess.DEVNULL,
             start_new_session=True,
-            pass_fds=given.values(),
+            pass_fds=descriptors.values(),
         )
         if self.beats is not None:
-            os.close(given[beats.VARIABLE])
+            os.close(descriptors[beats.VARIABLE])
         self.started_at = now
 
     def kill_if_late(self, now: float) -> str | None:

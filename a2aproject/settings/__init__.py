@@ -234,6 +234,6 @@ LOGGING = {
 # reports that there is none.
 _makes = not env.switch("A2A_IS_COMMAND_LINE", default=False)
 _file = sqlite_file(DATABASES["default"])
-SECRET_KEY = opened(A2A_VAR, _file, given_secret=env.str("SECRET_KEY", ""), make=_makes)
+SECRET_KEY = opened(A2A_VAR, _file, configured=env.str("SECRET_KEY", ""), make=_makes)
 SECRET_KEY_FALLBACKS = earlier_secrets(A2A_VAR, env.list("SECRET_KEY_FALLBACKS", default=[]))
-A2A_SEAL_KEY = opened_seal_key(A2A_VAR, _file, given=env.str("A2A_SEAL_KEY", ""), make=_makes)
+A2A_SEAL_KEY = opened_seal_key(A2A_VAR, _file, configured=env.str("A2A_SEAL_KEY", ""), make=_makes)

@@ -68,35 +68,35 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
     connections = pool_size(env)  # of one web process
     statement_timeout = env.integer("DATABASE_STATEMENT_TIMEOUT_MS", 30_000, least=0)
     prepares = env.switch("DATABASE_PREPARE", default=True)
-    found = _parsed(env, env.str("DATABASE_URL", "") or f"sqlite:///{folder / 'hub.sqlite3'}")
-    options: dict[str, Any] = found.setdefault("OPTIONS", {})
-    if found["ENGINE"].endswith(".sqlite3"):
-        found["ENGINE"] = "mailbox.database.sqlite3"
-        found["OPTIONS"] = SQLITE_OPTIONS | options
+    settings = _parsed(env, env.str("DATABASE_URL", "") or f"sqlite:///{folder / 'hub.sqlite3'}")
+    options: dict[str, Any] = settings.setdefault("OPTIONS", {})
+    if settings["ENGINE"].endswith(".sqlite3"):
+        settings["ENGINE"] = "mailbox.database.sqlite3"
+        settings["OPTIONS"] = SQLITE_OPTIONS | options
         if env.switch("A2A_IS_WEB_PROCESS", default=False):
-            found["OPTIONS"]["kept"] = SQLITE_KEPT
-        found["CONN_MAX_AGE"] = None
-        found["TEST"] = {"NAME": str(folder / "test.sqlite3")}  # a file: several processes and threads use it
-        return found
-    found["ENGINE"] = "mailbox.database.postgresql"
+            settings["OPTIONS"]["kept"] = SQLITE_KEPT
+        settings["CONN_MAX_AGE"] = None
+        settings["TEST"] = {"NAME": str(folder / "test.sqlite3")}  # a file: several processes and threads use it
+        return settings
+    settings["ENGINE"] = "mailbox.database.postgresql"
     own = POSTGRESQL_OPTIONS | {"statement_timeout": str(statement_timeout)}
     ours = " ".join(f"-c {name}={value}" for name, value in own.items())
-    found["HOST"] = unquote(found["HOST"])  # the folder of a socket is written %2Flike%2Fthis
+    settings["HOST"] = unquote(settings["HOST"])  # the folder of a socket is written %2Flike%2Fthis
     options["options"] = f"{ours} {options.get('options', '')}".strip()
-    if _uses_tcp(found["HOST"]):
-        found["OPTIONS"] = options = TCP_OPTIONS | options
-    found["CONN_MAX_AGE"] = 0
+    if _uses_tcp(settings["HOST"]):
+        settings["OPTIONS"] = options = TCP_OPTIONS | options
+    settings["CONN_MAX_AGE"] = 0
     # Statements are prepared only where the code requests it. Poolers that lose them need DATABASE_PREPARE off.
     options["prepare_threshold"] = NEVER_BY_COUNT if prepares else None
     # Only web processes (wsgi.py) use a pool: the task cluster forks, and a pool does not survive a fork.
     if env.switch("A2A_IS_WEB_PROCESS", default=False):
         options["pool"] = POOL_OPTIONS | {"max_size": connections}
-    return found
+    return settings
 
 
-def sqlite_file(found: dict[str, Any]) -> Path | None:
+def sqlite_file(settings: dict[str, Any]) -> Path | None:
     """Return the file of a SQLite database, None for other databases."""
-    return Path(found["NAME"]) if found["ENGINE"].endswith(".sqlite3") else None
+    return Path(settings["NAME"]) if settings["ENGINE"].endswith(".sqlite3") else None
 
 
 def _uses_tcp(hosts: str) -> bool:
@@ -111,16 +111,16 @@ def _parsed(env: Environment, url: str) -> dict[str, Any]:
         scheme, host = urlsplit(url)[:2]
         if scheme not in ("sqlite", *POSTGRESQL_SCHEMES):
             raise UnusableSettingError(wanted)
-        found: dict[str, Any] = {"NAME": ""} if scheme == "sqlite" and host else env.db_url_config(url)
+        settings: dict[str, Any] = {"NAME": ""} if scheme == "sqlite" and host else env.db_url_config(url)
         if scheme != "sqlite" and "," in host:
-            found["HOST"], found["PORT"] = _several(host.rpartition("@")[2])
+            settings["HOST"], settings["PORT"] = _several(host.rpartition("@")[2])
     except ValueError as error:
         raise UnusableSettingError(wanted) from error
-    if scheme == "sqlite" and found["NAME"] in ("", ":memory:"):
+    if scheme == "sqlite" and settings["NAME"] in ("", ":memory:"):
         raise UnusableSettingError(f"{wanted} Several processes share the file, so it cannot be in memory.")
-    if not found["NAME"]:
+    if not settings["NAME"]:
         raise UnusableSettingError(wanted)
-    return found
+    return settings
 
 
 def _several(hosts: str) -> tuple[str, str]:
@@ -139,18 +139,18 @@ ENTERED_BY_OTHERS = 0o011
 _SEED = re.compile(r"[0-9a-fA-F]{64}")
 
 
-def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool) -> str:
-    """Create the hub's folder, secret and database file if missing. Return ``given_secret``, or else the stored secret.
+def opened(folder: Path, database: Path | None, *, configured: str, make: bool) -> str:
+    """Create the hub's folder, secret and database file if missing. Return ``configured``, or else the stored secret.
 
     ``database`` is the SQLite file; None: the database is not a file. If the file is missing and ``make`` is off,
     nothing is created, and the secret is a new one for this process alone.
     Raises `UnusableSettingError` if the folder or a file cannot be used, or if other users can read or write it.
     """
     if database is not None and not make and not database.exists():
-        return given_secret or _new_secret()
+        return configured or _new_secret()
     try:
         private_folder(folder)
-        kept = given_secret or secret(folder / "secret_key")
+        kept = configured or secret(folder / "secret_key")
         if database is not None:
             private_file(database)
     except OSError as error:
@@ -161,8 +161,8 @@ def opened(folder: Path, database: Path | None, *, given_secret: str, make: bool
     return kept
 
 
-def earlier_secrets(folder: Path, given: list[str]) -> list[str]:
-    """Return the earlier secrets, with which the hub still reads: ``given``, then the lines of the hub's file of them.
+def earlier_secrets(folder: Path, configured: list[str]) -> list[str]:
+    """Return the earlier secrets, with which the hub still reads: ``configured``, then the lines of the hub's file.
 
     Raises `UnusableSettingError` if the file cannot be read.
     """
@@ -171,20 +171,20 @@ def earlier_secrets(folder: Path, given: list[str]) -> list[str]:
         lines = path.read_text("utf-8").split() if path.exists() else []
     except (OSError, UnicodeDecodeError) as error:
         raise UnusableSettingError(f"A2A_VAR: the hub cannot read {path}: {error}.") from error
-    return list(dict.fromkeys([secret for secret in given if secret] + lines))
+    return list(dict.fromkeys([secret for secret in configured if secret] + lines))
 
 
-def opened_seal_key(folder: Path, database: Path | None, *, given: str, make: bool) -> str:
-    """Return the hexadecimal seed of the key that seals the journal. ``given`` is that of the environment, or "".
+def opened_seal_key(folder: Path, database: Path | None, *, configured: str, make: bool) -> str:
+    """Return the hexadecimal seed of the key that seals the journal. ``configured`` is that of the environment, or "".
 
     Otherwise it is that of the file ``seal_key``, which is made under the conditions of `opened`. Raises
     `UnusableSettingError` for a key of another form.
     """
-    is_file = not given
+    is_file = not configured
     if is_file and database is not None and not make and not database.exists():
         return _new_seal_key()
     try:
-        kept = given or secret(folder / "seal_key", _new_seal_key)
+        kept = configured or secret(folder / "seal_key", _new_seal_key)
     except OSError as error:
         message = f"A2A_VAR: the hub cannot use {error.filename or folder}: {error.strerror}."
         raise UnusableSettingError(message) from error

@@ -58,9 +58,9 @@ class Environment(environ.Env):  # type: ignore[misc]
 
     def switch(self, var: str, *, default: bool) -> bool:
         """Return whether the variable is on."""
-        given = self.ENVIRON.get(var, "").strip().lower()
-        if given not in (*self.BOOLEAN_TRUE_STRINGS, *FALSE_STRINGS):
-            raise UnusableSettingError(f"{var} is {given!r}: it must be 1 (on) or 0 (off).")
+        value = self.ENVIRON.get(var, "").strip().lower()
+        if value not in (*self.BOOLEAN_TRUE_STRINGS, *FALSE_STRINGS):
+            raise UnusableSettingError(f"{var} is {value!r}: it must be 1 (on) or 0 (off).")
         return bool(self.bool(var, default))
 
     def integer(self, var: str, default: int, *, least: int, most: int = 2**31 - 1) -> int:
@@ -72,30 +72,30 @@ class Environment(environ.Env):  # type: ignore[misc]
 
     def word(self, var: str, default: str, *words: str) -> str:
         """Return the variable's value, which must be one of ``words`` in upper or lower case."""
-        given: str = self.str(var, default)
-        if given.upper() not in words:
-            raise UnusableSettingError(f"{var} is {given!r}: it must be one of {', '.join(words)}.")
-        return given.upper()
+        value: str = self.str(var, default)
+        if value.upper() not in words:
+            raise UnusableSettingError(f"{var} is {value!r}: it must be one of {', '.join(words)}.")
+        return value.upper()
 
     def words(self, var: str, default: list[str], *words: str) -> list[str]:
         """Return the variable's comma-separated values, at least one, each one of ``words`` in upper or lower case."""
         listed: list[str] = self.list(var, default=default)
-        given = [word.strip().lower() for word in listed]
-        if not given or not set(given) <= set(words):
+        values = [word.strip().lower() for word in listed]
+        if not values or not set(values) <= set(words):
             raise UnusableSettingError(
                 f"{var} is {','.join(listed)!r}: it must list one or more of {', '.join(words)}, separated by commas."
             )
-        return given
+        return values
 
     def records(self, var: str, default: list[dict[str, str]], *keys: str) -> list[dict[str, str]]:
         """Return the variable's JSON: a list of objects, each with text under every one of ``keys``."""
-        given = self.json(var, default=default)
-        whole = isinstance(given, list) and all(
-            isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in keys) for entry in given
+        value = self.json(var, default=default)
+        whole = isinstance(value, list) and all(
+            isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in keys) for entry in value
         )
         if not whole:
             raise UnusableSettingError(f"{var} must be a JSON list of objects, each with {', '.join(keys)} as text.")
-        return list(given)
+        return list(value)
 
     def networks(self, var: str, default: list[str]) -> list[IPv4Network | IPv6Network]:
         """Return the variable's comma-separated addresses and networks. The word ``none`` stands for an empty list."""
@@ -109,10 +109,10 @@ class Environment(environ.Env):  # type: ignore[misc]
 
     def address(self, var: str) -> str:
         """Return the variable's http or https URL without a final slash, "" if it is not set."""
-        given: str = self.str(var, "").rstrip("/")
-        if given and not _is_address(given):
-            raise UnusableSettingError(f"{var} is {given!r}: it must be a URL such as https://hub.example.org.")
-        return given
+        value: str = self.str(var, "").rstrip("/")
+        if value and not _is_address(value):
+            raise UnusableSettingError(f"{var} is {value!r}: it must be a URL such as https://hub.example.org.")
+        return value
 
 
 env = Environment()  # the variables of this process

@@ -58,10 +58,10 @@ def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
     wanted = f"{path}index.html" if path.endswith("/") or not path else path
     if f"{wanted}/index.html" in files:
         return HttpResponseRedirect(f"{request.path}/")
-    found = wanted if wanted in files else _MISSING
-    content = (site / found).read_bytes()
+    file_name = wanted if wanted in files else _MISSING
+    content = (site / file_name).read_bytes()
     etag = f'"{sha256(content).hexdigest()[:32]}"'
-    media_type = mimetypes.guess_type(found)[0] or "application/octet-stream"
+    media_type = mimetypes.guess_type(file_name)[0] or "application/octet-stream"
     status = 200 if wanted in files else 404
     page = HttpResponse(content, media_type, status, headers={"Cache-Control": "no-cache", "ETag": etag})
     response = get_conditional_response(request, etag=etag, response=page) or page

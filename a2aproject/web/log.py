@@ -52,7 +52,7 @@ class JSONFormatter(logging.Formatter):
     """
 
     def format(self, record: logging.LogRecord) -> str:
-        told: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname,
             "logger": record.name,
@@ -60,17 +60,17 @@ class JSONFormatter(logging.Formatter):
         }
         answered: Answered | None = getattr(record, "answered", None)
         if answered is not None:
-            told |= _told(answered)
+            fields |= _request_fields(answered)
         elif current := request_id.get():
-            told["request_id"] = current
+            fields["request_id"] = current
         if record.exc_info and not record.exc_text:
             record.exc_text = self.formatException(record.exc_info)
         if record.exc_text:
-            told["exception"] = record.exc_text
-        return orjson.dumps(told, default=str).decode()
+            fields["exception"] = record.exc_text
+        return orjson.dumps(fields, default=str).decode()
 
 
-def _told(answered: Answered) -> dict[str, Any]:
+def _request_fields(answered: Answered) -> dict[str, Any]:
     return {
         "request_id": answered.request_id,
         "agent": answered.caller or None,

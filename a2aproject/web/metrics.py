@@ -47,9 +47,9 @@ def metrics(request: HttpRequest) -> HttpResponse:
 
 def _refusal(request: HttpRequest) -> HttpResponse | None:
     """Return the answer to a client that may not read the metrics; None: the client may."""
-    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    scheme, _, credentials = request.headers.get("Authorization", "").partition(" ")
     token = settings.A2A_METRICS_TOKEN
-    if token and scheme.lower() == "bearer" and constant_time_compare(given.strip(), token):
+    if token and scheme.lower() == "bearer" and constant_time_compare(credentials.strip(), token):
         return None
     address = address_in(request.META.get("REMOTE_ADDR", ""))
     if address is not None and any(address in network for network in settings.A2A_METRICS_ALLOW):
@@ -70,15 +70,15 @@ class _Hub(Collector):
         yield GaugeMetricFamily("a2a_web_processes", "Web processes that run.", value=len(_living()))
         try:
             now = timezone.now()
-            found = gauges.read(now, stale_after=thresholds.stale_after(), most_agents=settings.A2A_METRICS_AGENTS)
+            values = gauges.read(now, stale_after=thresholds.stale_after(), most_agents=settings.A2A_METRICS_AGENTS)
         except Error as failure:
             _logger.warning("the metrics lack those of the database: %s", failure)
             yield GaugeMetricFamily("a2a_database_up", "Whether the database answers.", value=0)
             return
         yield GaugeMetricFamily("a2a_database_up", "Whether the database answers.", value=1)
-        yield from _queues(found)
-        yield from _numbers(found)
-        yield from _sums(found)
+        yield from _queues(values)
+        yield from _numbers(values)
+        yield from _sums(values)
 
 
 def _processes() -> Iterable[Metric]:
@@ -102,51 +102,51 @@ def _living() -> list[int]:
     return [process for process, is_alive in shared_counts.processes().items() if is_alive]
 
 
-def _add(one: float, other: float) -> float:
-    return one + other
+def _add(first: float, second: float) -> float:
+    return first + second
 
 
-def _queues(found: Gauges) -> Iterator[Metric]:
+def _queues(values: Gauges) -> Iterator[Metric]:
     queued = GaugeMetricFamily("a2a_queue_tasks", "Queued tasks of one of the busiest agents.", labels=["agent"])
     leased = GaugeMetricFamily("a2a_queue_leases", "Live leases of one of the busiest agents.", labels=["agent"])
     oldest = GaugeMetricFamily(
         "a2a_queue_oldest_seconds", "The time for which the oldest task of the agent waits.", labels=["agent"]
     )
-    for queue in found.queues:
+    for queue in values.queues:
         queued.add_metric([queue.agent], queue.queued)
         leased.add_metric([queue.agent], queue.leased)
         oldest.add_metric([queue.agent], _seconds(queue.oldest))
     yield from (queued, leased, oldest)
 
 
-def _numbers(found: Gauges) -> Iterator[Metric]:
-    told: tuple[tuple[str, str, float], ...] = (
-        ("a2a_agents", "Agents of the hub.", found.agents),
-        ("a2a_tasks_queued", "Queued tasks.", found.queued),
-        ("a2a_tasks_interrupted", "Tasks with an open question.", found.interrupted),
-        ("a2a_leases_live", "Leases in flight.", found.leased),
-        ("a2a_leases_stale", "Leases in flight that are so old that an operator may requeue them.", found.stale),
-        ("a2a_lease_oldest_seconds", "The age of the oldest lease in flight.", _seconds(found.oldest_lease)),
-        ("a2a_results_pending", "Results that their sender has not drained.", found.pending),
-        ("a2a_result_oldest_seconds", "The age of the oldest pending result.", _seconds(found.oldest_result)),
-        ("a2a_callbacks_pending", "Callbacks to come or to repeat.", found.callbacks),
-        ("a2a_callbacks_failing", "Those of them whose last attempt failed.", found.failing),
-        ("a2a_callbacks_given_up", "Callbacks whose every attempt failed.", found.given_up),
+def _numbers(values: Gauges) -> Iterator[Metric]:
+    metrics: tuple[tuple[str, str, float], ...] = (
+        ("a2a_agents", "Agents of the hub.", values.agents),
+        ("a2a_tasks_queued", "Queued tasks.", values.queued),
+        ("a2a_tasks_interrupted", "Tasks with an open question.", values.interrupted),
+        ("a2a_leases_live", "Leases in flight.", values.leased),
+        ("a2a_leases_stale", "Leases in flight that are so old that an operator may requeue them.", values.stale),
+        ("a2a_lease_oldest_seconds", "The age of the oldest lease in flight.", _seconds(values.oldest_lease)),
+        ("a2a_results_pending", "Results that their sender has not drained.", values.pending),
+        ("a2a_result_oldest_seconds", "The age of the oldest pending result.", _seconds(values.oldest_result)),
+        ("a2a_callbacks_pending", "Callbacks to come or to repeat.", values.callbacks),
+        ("a2a_callbacks_failing", "Those of them whose last attempt failed.", values.failing),
+        ("a2a_callbacks_given_up", "Callbacks whose every attempt failed.", values.given_up),
         (
             "a2a_callback_overdue_seconds",
             "The time for which the first callback to come is due.",
-            max(0.0, _seconds(found.oldest_callback)),
+            max(0.0, _seconds(values.oldest_callback)),
         ),
-        ("a2a_journal_rows", "The number of the newest row of the journal.", found.journal),
-        ("a2a_sweep_age_seconds", "The time since the last sweep ended.", _seconds(found.swept)),
+        ("a2a_journal_rows", "The number of the newest row of the journal.", values.journal),
+        ("a2a_sweep_age_seconds", "The time since the last sweep ended.", _seconds(values.swept)),
     )
-    for name, text, value in told:
+    for name, text, value in metrics:
         yield GaugeMetricFamily(name, text, value=value)
 
 
-def _sums(found: Gauges) -> Iterator[Metric]:
+def _sums(values: Gauges) -> Iterator[Metric]:
     """Yield what is counted once a minute has ended and can no longer change, about three minutes later."""
-    sums = found.sums
+    sums = values.sums
     results = CounterMetricFamily("a2a_results", "Results by status.", labels=["status"])
     for status, count in (("ok", sums.ok), ("partial", sums.partial), ("error", sums.error)):
         results.add_metric([status], count)
@@ -159,10 +159,10 @@ def _sums(found: Gauges) -> Iterator[Metric]:
 
 
 def _histogram(name: str, text: str, counts: str) -> Metric:
-    found = Latencies(counts)
-    buckets = [(str(2**doubling / 1000), float(found.under(doubling * PER_DOUBLING))) for doubling in DOUBLINGS]
-    buckets.append(("+Inf", float(len(found))))
-    return HistogramMetricFamily(name, text, buckets=buckets, sum_value=found.sum().total_seconds())
+    latencies = Latencies(counts)
+    buckets = [(str(2**doubling / 1000), float(latencies.under(doubling * PER_DOUBLING))) for doubling in DOUBLINGS]
+    buckets.append(("+Inf", float(len(latencies))))
+    return HistogramMetricFamily(name, text, buckets=buckets, sum_value=latencies.sum().total_seconds())
 
 
 def _seconds(span: timedelta | None) -> float:

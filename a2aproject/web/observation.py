@@ -66,7 +66,7 @@ def _series(route: str, method: str, status: int) -> tuple[Counter, Histogram]:
 def follow_waits() -> None:
     """Count the waits of this process from now on."""
     _seats.set(waiting.seats.all)
-    waiting.seats.told = _note_wait
+    waiting.seats.observer = _note_wait
 
 
 def _note_wait(taken: int, is_refused: bool) -> None:

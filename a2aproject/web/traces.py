@@ -67,25 +67,25 @@ class Spans:
         parent: these spans have a link to the client's. Raises no error.
         """
         ended = time.time_ns()
-        given = TraceContextTextMapPropagator().extract({name: meta.get(key, "") for name, key in HEADERS.items()})
-        caller = trace.get_current_span(given).get_span_context()
+        context = TraceContextTextMapPropagator().extract({name: meta.get(key, "") for name, key in HEADERS.items()})
+        caller = trace.get_current_span(context).get_span_context()
         try:
             trees = trees_module.of(list(tasks)[:MOST_TASKS])
         except Error as error:
             _logger.warning("a span lacks its tree: %s", error)
             trees = []
-        told = _attributes(answered, tasks)
+        attributes = _attributes(answered, tasks)
         for root in trees:
-            self._span(answered, told, ended, root=root, link=caller)
+            self._span(answered, attributes, ended, root=root, link=caller)
         if not trees and answered.is_known:
-            self._span(answered, told, ended, context=given)
+            self._span(answered, attributes, ended, context=context)
         elif not trees:
-            self._span(answered, told, ended, link=caller)
+            self._span(answered, attributes, ended, link=caller)
 
     def _span(
         self,
         answered: Answered,
-        told: Mapping[str, Any],
+        attributes: Mapping[str, Any],
         ended: int,
         *,
         context: Context = ALONE,
@@ -98,7 +98,7 @@ class Spans:
                 _name(answered),
                 context=context,
                 kind=SpanKind.SERVER,
-                attributes=told,
+                attributes=attributes,
                 links=[Link(link)] if link is not None and link.is_valid else (),
                 start_time=ended - int(answered.seconds * 1e9),
             )

@@ -10,7 +10,7 @@ from agentcards.carriages.reporting import RemoteEnding
 from agentcards.models import RemoteCall
 
 
-class Sight(Protocol):
+class RemoteSnapshot(Protocol):
     """The task at one moment, as its remote agent shows it."""
 
     @property
@@ -27,11 +27,11 @@ class Sight(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Taken:
-    """A submission that a remote agent took. The sender reads ``note``. ``sight`` is what the answer shows."""
+    """A submission that a remote agent took. The sender reads ``note``. ``snapshot`` is what the answer shows."""
 
     remote_task_id: str
     note: str = ""
-    sight: Sight | None = None
+    snapshot: RemoteSnapshot | None = None
 
 
 class Carriage(Protocol):
@@ -51,16 +51,16 @@ class Carriage(Protocol):
         might have.
         """
 
-    def look(self, call: RemoteCall) -> Sight | None:
+    def look(self, call: RemoteCall) -> RemoteSnapshot | None:
         """Poll the remote task; return None for a poll that failed.
 
         Raises `AnswerTooLargeError` if repeating the poll cannot help.
         """
 
     def follows(self, call: RemoteCall) -> bool:
-        """Whether `sights` can follow the remote task by a stream."""
+        """Whether `snapshots` can follow the remote task by a stream."""
 
-    def sights(self, call: RemoteCall, *, within: float) -> Generator[Sight]:
+    def snapshots(self, call: RemoteCall, *, within: float) -> Generator[RemoteSnapshot]:
         """Follow the remote task for at most ``within`` seconds: yield what it shows now, and after each change.
 
         Ends early if the agent ends the stream. A stream that fails ends, too.

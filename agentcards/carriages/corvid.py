@@ -8,7 +8,7 @@ from typing import Any
 
 from agentcards import client
 from agentcards.carriages import reporting
-from agentcards.carriages.carriage import Sight, Taken
+from agentcards.carriages.carriage import RemoteSnapshot, Taken
 from agentcards.carriages.reporting import RemoteEnding
 from agentcards.client import RemoteTask
 from agentcards.models import RemoteCall
@@ -23,7 +23,7 @@ LEAST_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 600_000  # the bounds of corvid-agent
 
 
 @dataclass(frozen=True, slots=True)
-class CorvidSight:
+class CorvidSnapshot:
     """A task as a corvid-agent shows it."""
 
     shown: RemoteTask
@@ -68,17 +68,17 @@ class CorvidCarriage:
         )
         return Taken(remote_task_id=remote_task_id, note=f"submitted to {base.host} as {remote_task_id}")
 
-    def look(self, call: RemoteCall) -> Sight | None:
+    def look(self, call: RemoteCall) -> RemoteSnapshot | None:
         try:
             shown = client.look(BaseUrl.parse(call.base_url), call.remote_task_id or "")
         except BlockedUrlError:
             return None
-        return None if shown is None else CorvidSight(shown)
+        return None if shown is None else CorvidSnapshot(shown)
 
     def follows(self, call: RemoteCall) -> bool:
         return False
 
-    def sights(self, call: RemoteCall, *, within: float) -> Generator[Sight]:
+    def snapshots(self, call: RemoteCall, *, within: float) -> Generator[RemoteSnapshot]:
         yield from ()
 
 

@@ -20,7 +20,7 @@ from uuid import UUID, uuid5
 from django.utils import timezone
 
 from agentcards.carriages import official_talk, reporting
-from agentcards.carriages.carriage import Sight, Taken
+from agentcards.carriages.carriage import RemoteSnapshot, Taken
 from agentcards.carriages.official_talk import depth_of
 from agentcards.carriages.reporting import RemoteEnding
 from agentcards.errors import RemoteRefusalError
@@ -97,7 +97,7 @@ _QUESTIONS = {
 
 
 @dataclass(frozen=True, slots=True)
-class OfficialSight:
+class OfficialSnapshot:
     """A task as its agent shows it now, in the conversation of the hub's task."""
 
     conversation: RemoteConversation
@@ -124,19 +124,25 @@ class OfficialSight:
 
     def _ask(self, call: RemoteCall, question: Update) -> None:
         task = call.lease.task
-        asked = self.shown.question
-        if reporting.post_once(call, question, uuid5(task.uuid, f"question {self.conversation.told_turn} {asked}")):
+        question_key = self.shown.question
+        if reporting.post_once(
+            call, question, uuid5(task.uuid, f"question {self.conversation.told_turn} {question_key}")
+        ):
             again = timezone.now() if question.status == UpdateStatus.AUTH_REQUIRED else None
-            RemoteConversation.objects.filter(pk=self.conversation.pk).update(asked=asked, next_look_at=again)
+            RemoteConversation.objects.filter(pk=self.conversation.pk).update(asked=question_key, next_look_at=again)
 
     def _news(self, task: Task) -> Iterator[tuple[UUID, Update | ArtifactUpdate]]:
         """Yield what was not posted yet, with the id of the attempt at each."""
-        told = {said.message_id for said in Message.objects.filter(task=task).of_role(Message.Role.AGENT)}
+        posted_ids = {message.message_id for message in Message.objects.filter(task=task).of_role(Message.Role.AGENT)}
         held = self.shown.closing if self.shown.state.is_terminal or self._question() else None
-        for said in self.shown.words:
-            if said is not held and said.message_id not in told and (said.blocks or said.progress is not None):
-                told.add(said.message_id)
-                yield uuid5(task.uuid, f"message {said.message_id}"), _update(said)
+        for message in self.shown.words:
+            if (
+                message is not held
+                and message.message_id not in posted_ids
+                and (message.blocks or message.progress is not None)
+            ):
+                posted_ids.add(message.message_id)
+                yield uuid5(task.uuid, f"message {message.message_id}"), _update(message)
         rows = list(Artifact.objects.filter(task=task).in_order())
         posted = {one.artifact_id: one for one in whole(rows)}
         for artifact in self.shown.artifacts.values():
@@ -164,14 +170,14 @@ class OfficialSight:
         )
 
 
-def _update(said: ShownMessage) -> Update:
+def _update(message: ShownMessage) -> Update:
     return Update(
-        message=said.blocks,
-        message_id=said.message_id,
-        metadata=said.metadata or None,
-        extensions=said.extensions,
-        reference_task_ids=said.reference_task_ids,
-        progress=said.progress,
+        message=message.blocks,
+        message_id=message.message_id,
+        metadata=message.metadata or None,
+        extensions=message.extensions,
+        reference_task_ids=message.reference_task_ids,
+        progress=message.progress,
     )
 
 
@@ -205,10 +211,10 @@ class OfficialCarriage:
     """The way to agents with the URL of a card."""
 
     def urls(self, call: RemoteCall) -> Sequence[str]:
-        found = [AgentAddress.parse(call.base_url).card_url, BaseUrl.parse(call.base_url).text]
+        urls = [AgentAddress.parse(call.base_url).card_url, BaseUrl.parse(call.base_url).text]
         if (conversation := official_talk.of_task(call.lease.task)) is not None:
-            found += [conversation.interface_url, conversation.interface_url.rstrip("/")]
-        return sorted(found, key=len, reverse=True)
+            urls += [conversation.interface_url, conversation.interface_url.rstrip("/")]
+        return sorted(urls, key=len, reverse=True)
 
     def submit(self, call: RemoteCall) -> Taken | RemoteEnding:
         """Send the messages of the sender that the agent was not sent yet."""
@@ -224,18 +230,18 @@ class OfficialCarriage:
             return ending_of_answer(seen, is_direct=task.turn == 1)
         if seen is None:
             return Taken(remote_task_id=conversation.remote_task_id or "")
-        return Taken(remote_task_id=seen.task_id, sight=OfficialSight(conversation, seen))
+        return Taken(remote_task_id=seen.task_id, snapshot=OfficialSnapshot(conversation, seen))
 
-    def look(self, call: RemoteCall) -> Sight | None:
+    def look(self, call: RemoteCall) -> RemoteSnapshot | None:
         conversation = official_talk.of_task(call.lease.task)
         if conversation is None:
             return None
         try:
             agent = official_talk.agent_of(conversation, call.base_url)
             official_talk.tell_more(agent, conversation)
-            return OfficialSight(conversation, official_talk.shown_now(agent, conversation))
+            return OfficialSnapshot(conversation, official_talk.shown_now(agent, conversation))
         except RemoteRefusalError as refusal:
-            return LostSight() if refusal.reason == TASK_NOT_FOUND else None
+            return LostSnapshot() if refusal.reason == TASK_NOT_FOUND else None
         except (ExternalServiceError, ValidationError) as error:
             if isinstance(error, AnswerTooLargeError) and error.is_success:
                 raise
@@ -247,7 +253,7 @@ class OfficialCarriage:
         conversation = official_talk.of_task(call.lease.task)
         return bool(conversation and conversation.streams and conversation.binding != Binding.JSONRPC_0_3)
 
-    def sights(self, call: RemoteCall, *, within: float) -> Generator[Sight]:
+    def snapshots(self, call: RemoteCall, *, within: float) -> Generator[RemoteSnapshot]:
         """Yield what the stream shows. An agent that is there, and streams no task, is polled from then on."""
         conversation = official_talk.of_task(call.lease.task)
         if conversation is None:
@@ -262,7 +268,7 @@ class OfficialCarriage:
                     shown = _after(shown, event)
                     if shown is None:
                         break
-                    yield OfficialSight(conversation, shown)
+                    yield OfficialSnapshot(conversation, shown)
         except (ExternalServiceError, ValidationError) as error:
             _logger.debug("following a remote task ended: %s", error)
             if isinstance(error, NoAnswerError) and not error.timed_out:
@@ -271,7 +277,7 @@ class OfficialCarriage:
             RemoteConversation.objects.filter(pk=conversation.pk).update(streams=False)
 
 
-class LostSight:
+class LostSnapshot:
     """A remote task that its agent does not know any more."""
 
     ending = RemoteEnding.failed("the remote agent does not know the task any more")

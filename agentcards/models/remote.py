@@ -66,8 +66,8 @@ class RemoteCallQuerySet(models.QuerySet["RemoteCall"]):
         unsent = Q(protocol=RemoteCall.Protocol.OFFICIAL, lease__task__remote_conversation=None)
         of_hub = Q(lease__task__remote_conversation__is_hub=True)
         has_all = Q(lease__task__remote_conversation__told_turn__gte=F("lease__task__turn"))
-        found = self.filter(unsent | of_hub | has_all, remote_task_id=None, lease__ended_at=None)
-        return found.filter(began_at__lt=before).order_by("began_at")
+        calls = self.filter(unsent | of_hub | has_all, remote_task_id=None, lease__ended_at=None)
+        return calls.filter(began_at__lt=before).order_by("began_at")
 
     def over(self) -> RemoteCallQuerySet:
         """Narrow to calls whose lease has ended, for any reason."""

@@ -45,10 +45,10 @@ def older_request(operation: str, params: Json) -> tuple[str, Json]:
     return METHODS[operation], sent
 
 
-def event_of_result(found: Json) -> Json:
+def event_of_result(result: Json) -> Json:
     """Return the StreamResponse of a 0.3 event, or of the answer to a message. Raises `ExternalServiceError`."""
     try:
-        return v0_3.event_in(found)
+        return v0_3.event_in(result)
     except ValueError as error:
         raise ExternalServiceError(f"the agent's answer {error}") from error
 

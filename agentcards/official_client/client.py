@@ -69,13 +69,13 @@ class ReachedAgent:
         Raises as `exchange.exchange`, and `RemoteRefusalError` for an error of the agent.
         """
         wire = wire_of(self.interface.binding)
-        asked = wire.request(self.interface, operation, params)
+        request = wire.request(self.interface, operation, params)
         answer = exchange.exchange(
-            asked.method,
-            asked.url,
+            request.method,
+            request.url,
             within=within,
-            headers=self._headers(asked, more),
-            content=asked.content,
+            headers=self._headers(request, more),
+            content=request.content,
             largest=LARGEST_ANSWER,
         )
         return wire.result(operation, answer)
@@ -90,13 +90,13 @@ class ReachedAgent:
         read: `NoAnswerError` with ``timed_out`` once the time is up.
         """
         wire = wire_of(self.interface.binding)
-        asked = wire.request(self.interface, operation, params)
+        request = wire.request(self.interface, operation, params)
         with event_streams.opened(
-            asked.method,
-            asked.url,
+            request.method,
+            request.url,
             within=within,
-            headers=self._headers(asked, more),
-            content=asked.content,
+            headers=self._headers(request, more),
+            content=request.content,
             largest=LARGEST_ANSWER,
         ) as opened:
             if opened.is_stream:
@@ -104,8 +104,8 @@ class ReachedAgent:
             else:
                 yield iter([wire.result(operation, opened.whole())])
 
-    def _headers(self, asked: WireRequest, more: Mapping[str, str] | None) -> Mapping[str, str]:
-        return {"User-Agent": USER_AGENT, **asked.headers, **(more or {}), **self.credentials}
+    def _headers(self, request: WireRequest, more: Mapping[str, str] | None) -> Mapping[str, str]:
+        return {"User-Agent": USER_AGENT, **request.headers, **(more or {}), **self.credentials}
 
 
 def discover(address: AgentAddress) -> OfferedAgent:

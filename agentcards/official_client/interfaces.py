@@ -66,10 +66,12 @@ def offered(card: Json, card_address: str, *, has_credentials: bool) -> OfferedA
     needs an interface there. Raises `ValidationError` if no interface is usable.
     """
     own = destinations.receiver(card_address)
-    found = sorted(_interfaces(card), key=lambda one: list(Binding).index(one.binding))
-    if not found:
+    interfaces = sorted(_interfaces(card), key=lambda interface: list(Binding).index(interface.binding))
+    if not interfaces:
         raise ValidationError("the card offers no interface of A2A 1.0 (JSONRPC, HTTP+JSON) or 0.3 (JSONRPC)")
-    usable = [one for one in found if not has_credentials or destinations.receiver(one.url) == own]
+    usable = [
+        interface for interface in interfaces if not has_credentials or destinations.receiver(interface.url) == own
+    ]
     if not usable:
         raise ValidationError("the card offers no interface at its own server; credentials are sent to no other server")
     return OfferedAgent(

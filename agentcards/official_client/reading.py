@@ -46,36 +46,36 @@ def storable_object(value: Json, what: str) -> Json:
     Raises `ExternalServiceError`, which says that ``what`` is unusable, for JSON that is nested too deep.
     """
     try:
-        found = {storable(name): _storable(entry) for name, entry in value.items()}
+        stored = {storable(name): _storable(entry) for name, entry in value.items()}
     except RecursionError as error:
         raise ExternalServiceError(f"{what} is nested too deep") from error
-    if problem := json_text.problem_in(found):
+    if problem := json_text.problem_in(stored):
         raise ExternalServiceError(f"{what} cannot be stored: {problem}")
-    return found
+    return stored
 
 
 def text_in(value: Json, name: str) -> str:
     """Return the text under a name, "" for anything else."""
-    found = value.get(name)
-    return found if isinstance(found, str) else ""
+    member = value.get(name)
+    return member if isinstance(member, str) else ""
 
 
 def object_in(value: Json, name: str) -> Json:
     """Return the object under a name, {} for anything else."""
-    found = value.get(name)
-    return found if isinstance(found, dict) else {}
+    member = value.get(name)
+    return member if isinstance(member, dict) else {}
 
 
 def objects_in(value: Json, name: str) -> list[Json]:
     """Return the objects of the list under a name, without entries of other types."""
-    found = value.get(name)
-    return [entry for entry in found if isinstance(entry, dict)] if isinstance(found, list) else []
+    member = value.get(name)
+    return [entry for entry in member if isinstance(entry, dict)] if isinstance(member, list) else []
 
 
 def texts_in(value: Json, name: str) -> list[str]:
     """Return the texts of the list under a name, without entries of other types."""
-    found = value.get(name)
-    return [entry for entry in found if isinstance(entry, str)] if isinstance(found, list) else []
+    member = value.get(name)
+    return [entry for entry in member if isinstance(entry, str)] if isinstance(member, list) else []
 
 
 def _storable(value: Any) -> Any:

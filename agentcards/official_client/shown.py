@@ -81,9 +81,9 @@ class ShownArtifact:
 
     @classmethod
     def of(cls, artifact: Json) -> Self:
-        given: Json = {name: text_in(artifact, name) for name in ("name", "description")}
-        given |= {"metadata": object_in(artifact, "metadata"), "extensions": texts_in(artifact, "extensions")}
-        details = {name: found for name, found in given.items() if found}
+        fields: Json = {name: text_in(artifact, name) for name in ("name", "description")}
+        fields |= {"metadata": object_in(artifact, "metadata"), "extensions": texts_in(artifact, "extensions")}
+        details = {name: found for name, found in fields.items() if found}
         artifact_id = text_in(artifact, "artifactId").strip()[:ID_MAX_LENGTH] or RESULT
         return cls(artifact_id=artifact_id, blocks=blocks_of(objects_in(artifact, "parts")), details=details)
 
@@ -113,9 +113,9 @@ class ShownTask:
         """Read a task. Raises `ExternalServiceError` for a task without an id or a known state."""
         status = object_in(task, "status")
         closing = _status_message(status)
-        said = [ShownMessage.of(one) for one in objects_in(task, "history") if text_in(one, "role") == AGENT_ROLE]
-        if closing is not None and closing.message_id and any(one.message_id == closing.message_id for one in said):
-            said = [one for one in said if one.message_id != closing.message_id]
+        messages = [ShownMessage.of(one) for one in objects_in(task, "history") if text_in(one, "role") == AGENT_ROLE]
+        if closing is not None and closing.message_id and any(one.message_id == closing.message_id for one in messages):
+            messages = [one for one in messages if one.message_id != closing.message_id]
         artifacts = [ShownArtifact.of(one) for one in objects_in(task, "artifacts")]
         return cls(
             task_id=_id(task, "id"),
@@ -123,7 +123,7 @@ class ShownTask:
             state=_state(status),
             status_at=text_in(status, "timestamp")[:100],
             is_partial=_is_partial(task),
-            words=said if closing is None else [*said, closing],
+            words=messages if closing is None else [*messages, closing],
             closing=closing,
             artifacts={one.artifact_id: one for one in artifacts if one.blocks},
         )
@@ -194,7 +194,7 @@ def _state(status: Json) -> TaskState:
 
 
 def _id(task: Json, name: str) -> str:
-    found = text_in(task, name)
-    if not 0 < len(found) <= ID_MAX_LENGTH:
+    text = text_in(task, name)
+    if not 0 < len(text) <= ID_MAX_LENGTH:
         raise ExternalServiceError(f"the agent's task has no usable {name}")
-    return found
+    return text

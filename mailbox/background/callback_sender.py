@@ -40,7 +40,7 @@ READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt fai
 _logger = logging.getLogger(__name__)
 
 
-class Patience:
+class CircuitBreaker:
     """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. Lives in memory.
 
     After the pause one more timeout pauses the receiver again. Any other outcome forgets its timeouts.
@@ -78,7 +78,7 @@ class CallbackSender:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix=self.things)
         self._under_way: dict[Future[CallbackOutcome], PushDelivery] = {}
-        self._patience = Patience()
+        self._breaker = CircuitBreaker()
         self._ring: Callable[[], object] = lambda: None
 
     def run(self, stop: threading.Event) -> None:
@@ -102,13 +102,13 @@ class CallbackSender:
         for ended in [attempt for attempt in self._under_way if attempt.done()]:
             self._report(ended)
         free = AT_ONCE - len(self._under_way)
-        hands = DeliverySlots(
+        slots = DeliverySlots(
             self._under_way.values(),
             of_one_sender=OF_ONE_SENDER,
             at_one_receiver=AT_ONE_RECEIVER,
-            paused=self._patience.paused(timezone.now()),
+            paused=self._breaker.paused(timezone.now()),
         )
-        claimed = self.claim(free, hands) if free else []
+        claimed = self.claim(free, slots) if free else []
         for delivery in claimed:
             begun = self._threads.submit(self.attempt, delivery)
             self._under_way[begun] = delivery
@@ -129,9 +129,9 @@ class CallbackSender:
         """Return the seconds until the next look, if nothing rings."""
         return callbacks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
 
-    def claim(self, limit: int, hands: DeliverySlots) -> Sequence[PushDelivery]:
-        """Claim up to ``limit`` due deliveries, as many as ``hands`` allows."""
-        return callbacks.claim_due(limit=limit, hands=hands)
+    def claim(self, limit: int, slots: DeliverySlots) -> Sequence[PushDelivery]:
+        """Claim up to ``limit`` due deliveries, as many as ``slots`` allows."""
+        return callbacks.claim_due(limit=limit, slots=slots)
 
     def attempt(self, delivery: PushDelivery) -> CallbackOutcome:
         """Send one delivery and return its outcome, also for errors. Reads and writes no row."""
@@ -149,7 +149,7 @@ class CallbackSender:
             outcome = CallbackOutcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
         else:
             outcome = ended.result()
-        self._patience.note(destinations.receiver(delivery.url), outcome, timezone.now())
+        self._breaker.note(destinations.receiver(delivery.url), outcome, timezone.now())
         try:
             self.store(delivery, outcome)
         except (OperationalError, InterfaceError):
@@ -199,16 +199,16 @@ def headers(delivery_id: str, body: bytes, secret: str | None) -> dict[str, str]
     The key of Agnostic's signature is the secret's text. The key of Standard Webhooks is the base64 text after
     ``whsec_``, decoded, or the secret's text if it has no such prefix.
     """
-    found = {"Content-Type": "application/json", "User-Agent": "A2A-Hub/callbacks", "webhook-id": delivery_id}
+    values = {"Content-Type": "application/json", "User-Agent": "A2A-Hub/callbacks", "webhook-id": delivery_id}
     stamp = str(int(timezone.now().timestamp()))
-    found["webhook-timestamp"] = stamp
-    found["Accept-Encoding"] = "identity"
+    values["webhook-timestamp"] = stamp
+    values["Accept-Encoding"] = "identity"
     if secret is None:
-        return found
-    found["X-Signature"] = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+        return values
+    values["X-Signature"] = "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
     encoded = secret.removeprefix(WEBHOOK_KEY)
     key = secret.encode() if encoded == secret else base64.b64decode(encoded)
     signed = f"{delivery_id}.{stamp}.".encode() + body
     digest = hmac.new(key, signed, hashlib.sha256).digest()
-    found["webhook-signature"] = "v1," + base64.b64encode(digest).decode()
-    return found
+    values["webhook-signature"] = "v1," + base64.b64encode(digest).decode()
+    return values

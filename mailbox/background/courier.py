@@ -41,7 +41,7 @@ class Courier(CallbackSender):
 
     def __init__(self) -> None:
         super().__init__()
-        self._lives = KeptLives()
+        self._kept = KeptLives()
 
     def topics(self) -> Sequence[str]:
         return [topics.CALLBACKS, *map(topics.task, webhooks.listened_to())]
@@ -49,11 +49,11 @@ class Courier(CallbackSender):
     def pause_until_due(self) -> float:
         return webhooks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
 
-    def claim(self, limit: int, hands: DeliverySlots) -> Sequence[PushDelivery]:
+    def claim(self, limit: int, slots: DeliverySlots) -> Sequence[PushDelivery]:
         planned: list[_Planned] = []
-        for candidate in webhooks.due(limit=limit, hands=hands):
+        for candidate in webhooks.due(limit=limit, slots=slots):
             try:
-                planned += _planned(candidate, self._lives)
+                planned += _planned(candidate, self._kept)
             except (OperationalError, InterfaceError):
                 raise
             except Exception:
@@ -78,25 +78,25 @@ def headers(delivery: PushDelivery) -> dict[str, str]:
     config = delivery.config
     if config is None:
         raise ValueError("a claimed event has its webhook")
-    found = {
+    values = {
         "Content-Type": MEDIA[config.protocol],
         "User-Agent": "A2A-Hub/webhooks",
         "Accept-Encoding": "identity",
         "webhook-id": str(delivery.delivery_id),
     }
     if config.sealed_token is not None:
-        found[TOKEN] = secret_box.unseal(config.sealed_token)
+        values[TOKEN] = secret_box.unseal(config.sealed_token)
     if config.auth_scheme is not None and config.sealed_credentials is not None:
-        found["Authorization"] = f"{config.auth_scheme} {secret_box.unseal(config.sealed_credentials)}"
-    return found
+        values["Authorization"] = f"{config.auth_scheme} {secret_box.unseal(config.sealed_credentials)}"
+    return values
 
 
-def _planned(candidate: Candidate, lives: KeptLives) -> list[_Planned]:
+def _planned(candidate: Candidate, kept: KeptLives) -> list[_Planned]:
     """Return the next report to the webhook, as the only element; none if its task has no event for it."""
     config, begun = candidate.config, candidate.begun
     if begun is not None and config.protocol == PushConfig.Protocol.V1_0:
         return [(candidate, None)]
-    life = lives.of(config.task)
+    life = kept.of(config.task)
     if begun is not None:
         position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
         return [(candidate, Telling(position=position, body=_whole_task(life.view()[0])))]
@@ -112,7 +112,7 @@ def _planned(candidate: Candidate, lives: KeptLives) -> list[_Planned]:
 
 def _untold(config: PushConfig, life: GrowingLife) -> Iterator[TaskEvent]:
     """Yield the events for the receiver that come after its position, in order."""
-    for index in range(life.index_after(EventPosition(*config.told)), len(life.events)):
+    for index in range(life.index_after(EventPosition(*config.reported_position)), len(life.events)):
         if _concerns(config, life.events[index]):
             yield life.events[index]
 

@@ -19,7 +19,7 @@ Shape = ParamSpec("Shape")
 KEPT = 64  # compiled queries of each function
 
 
-class Given(Expression):
+class Parameter(Expression):
     """A value that each run of the query gives by this name.
 
     A given moment minus or plus a span is that moment of each run, like the datetime that it stands for.
@@ -29,10 +29,10 @@ class Given(Expression):
         super().__init__(output_field=output_field or DateTimeField())
         self.name, self.shift = name, shift
 
-    def __add__(self, other: timedelta) -> Given:  # type: ignore[override]
-        return Given(self.name, self.output_field, self.shift + other)
+    def __add__(self, other: timedelta) -> Parameter:  # type: ignore[override]
+        return Parameter(self.name, self.output_field, self.shift + other)
 
-    def __sub__(self, other: timedelta) -> Given:  # type: ignore[override]
+    def __sub__(self, other: timedelta) -> Parameter:  # type: ignore[override]
         return self + -other
 
     def as_sql(self, compiler: SQLCompiler, connection: Any) -> tuple[str, list[Any]]:
@@ -48,24 +48,24 @@ class Given(Expression):
         return self.output_field.get_db_prep_value(shifted, connection=connection)
 
 
-class GivenList(Given):
+class ListParameter(Parameter):
     """A list of ids or moments that each run of the query gives by this name, for the lookup ``among``."""
 
     def of(self, values: Mapping[str, Any], connection: Any) -> Any:
-        return listed.given(values[self.name])
+        return listed.array(values[self.name])
 
 
-Time = datetime | Given
+Time = datetime | Parameter
 """A moment: a known one, or a value that each run of a compiled query gives."""
 
-NOW = Given("now")
-AGENT = Given("agent", BigIntegerField())
+NOW = Parameter("now")
+AGENT = Parameter("agent", BigIntegerField())
 """The primary key of an agent."""
 
 
-def keys(number: int) -> list[Given]:
+def keys(number: int) -> list[Parameter]:
     """Return so many primary keys, which each run gives as `many` writes them."""
-    return [Given(f"key{place}", BigIntegerField()) for place in range(number)]
+    return [Parameter(f"key{place}", BigIntegerField()) for place in range(number)]
 
 
 def many(pks: Sequence[int]) -> tuple[int, dict[str, int]]:
@@ -92,13 +92,13 @@ class Compiled:
         compiler = self._bound(values)
         if isinstance(self._built, Query):
             return list(compiler.results_iter(tuple_expected=True))
-        found = self._built.all()
-        found.query.get_compiler = lambda *_, **__: compiler  # type: ignore[method-assign]
-        return list(found)
+        queryset = self._built.all()
+        queryset.query.get_compiler = lambda *_, **__: compiler  # type: ignore[method-assign]
+        return list(queryset)
 
     def _bound(self, values: Mapping[str, Any]) -> Any:
         connection = connections[DEFAULT_DB_ALIAS]
-        bound = tuple(one.of(values, connection) if isinstance(one, Given) else one for one in self._values)
+        bound = tuple(one.of(values, connection) if isinstance(one, Parameter) else one for one in self._values)
         compiler: Any = copy.copy(self._compiler)
         compiler.connection = connection
         compiler.as_sql = lambda *_, **__: (self._sql, bound)

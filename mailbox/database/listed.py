@@ -16,7 +16,7 @@ from django.utils.dateparse import parse_datetime
 UUIDS = {"postgresql": "SELECT unnest(%(ids)s::uuid[])", "sqlite": "SELECT value FROM json_each(%(ids)s)"}
 
 
-def given(values: Sequence[int] | Sequence[UUID] | Sequence[datetime]) -> Any:
+def array(values: Sequence[int] | Sequence[UUID] | Sequence[datetime]) -> Any:
     """Return ids or moments as the text of an array: the value of one parameter, such as ``ids`` of `UUIDS`.
 
     A driver takes longer to write a list of hundreds of moments than PostgreSQL to find their rows.
@@ -52,12 +52,12 @@ class Among(Lookup):  # type: ignore[type-arg]
 
     def _values(self) -> Any:
         """Return the values as the database takes them. A compiled query takes them at each run."""
-        return self.rhs if isinstance(self.rhs, Expression) else given(list(self.rhs))
+        return self.rhs if isinstance(self.rhs, Expression) else array(list(self.rhs))
 
 
 def moment(stored: Any) -> datetime:
     """Return a time as either database stores it."""
-    found = parse_datetime(stored) if isinstance(stored, str) else stored
-    if found is None:
+    value = parse_datetime(stored) if isinstance(stored, str) else stored
+    if value is None:
         raise ValueError(stored)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return value if value.tzinfo else value.replace(tzinfo=UTC)

@@ -67,4 +67,4 @@ def open_named() -> Any:
 @cache
 def _spelled(sql: str) -> str:
     """Return the statement with parameters such as ``:at``."""
-    return _PARAMETER.sub(lambda found: f":{found[1]}" if found[1] else "%", sql)
+    return _PARAMETER.sub(lambda match: f":{match[1]}" if match[1] else "%", sql)

@@ -97,14 +97,14 @@ def standing() -> Outage | None:
     if refused is not None and time.monotonic() - refused[1] < REHEARSE_EVERY:
         return refused[0]
     try:
-        found = _seen() if refused is None else _rehearsed()
+        outage = _seen() if refused is None else _rehearsed()
     except OperationalError as error:
-        found = kind(error)
-        if found is None:
+        outage = kind(error)
+        if outage is None:
             raise
     if refused is not None:
-        _memory.refused = None if found is None else (found, time.monotonic())
-    return found
+        _memory.refused = None if outage is None else (outage, time.monotonic())
+    return outage
 
 
 def _seen() -> Outage | None:

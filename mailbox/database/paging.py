@@ -50,8 +50,8 @@ def _of(value: Any, seen: set[int]) -> int:
 
 
 def _prefetched(row: Model) -> dict[str, Any]:
-    found: dict[str, Any] = getattr(row, "_prefetched_objects_cache", {})
-    return found
+    cache: dict[str, Any] = getattr(row, "_prefetched_objects_cache", {})
+    return cache
 
 
 BUDGET = 4 * 1024 * 1024  # bytes of text in one page; an item that is larger is a page of its own
@@ -72,7 +72,7 @@ class Page(Generic[Item]):
 
 
 def page(
-    found: Iterable[tuple[Item, Position]],
+    pairs: Iterable[tuple[Item, Position]],
     limit: int,
     name: str,
     *,
@@ -82,12 +82,12 @@ def page(
     """Return the first ``limit`` of the ``(item, position)`` pairs, or fewer if they exceed ``budget`` bytes of text.
 
     ``weigh`` returns the bytes of an item.
-    A first item beyond the budget is returned alone. ``found`` is read only up to the first pair that does not fit.
+    A first item beyond the budget is returned alone. ``pairs`` is read only up to the first pair that does not fit.
     """
     kept: list[Item] = []
     last: Position = ()
     size = 0
-    for item, position in found:
+    for item, position in pairs:
         size += weigh(item)
         if len(kept) >= limit or (kept and size > budget):
             return Page(kept, _encode(name, last) if kept else None)
@@ -97,7 +97,7 @@ def page(
 
 
 def keyset(
-    found: QuerySet[Row],
+    queryset: QuerySet[Row],
     field: str,
     kind: type,
     *,
@@ -110,24 +110,24 @@ def keyset(
     budget: int = BUDGET,
     weigh: Callable[[Row], int] = of,
 ) -> Page[Row]:
-    """Return the page of ``found`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
+    """Return the page of ``queryset`` after ``cursor``, ordered by ``field`` (of type ``kind``), then by age.
 
     A field that ``is_unique`` orders alone. One query reads ``at_once`` rows. ``weigh`` returns the bytes of a row.
     Raises `InvalidRequestError` for a cursor of another list.
     """
     position = after(cursor, name, (kind,) if is_unique else (kind, int))
     order = (field,) if is_unique else (field, "pk")
-    rows = in_turn(found, order, position, newest_first=newest_first, most=limit + 1, at_once=at_once)
+    rows = in_turn(queryset, order, position, newest_first=newest_first, most=limit + 1, at_once=at_once)
     return page(rows, limit, name, budget=budget, weigh=weigh)
 
 
-def newest(found: QuerySet[Row], *, limit: int, cursor: str | None, name: str) -> Page[Row]:
-    """Return the page of ``found`` after ``cursor``, the newest rows first; raises as `keyset` does."""
-    return keyset(found, "pk", int, newest_first=True, is_unique=True, limit=limit, cursor=cursor, name=name)
+def newest(queryset: QuerySet[Row], *, limit: int, cursor: str | None, name: str) -> Page[Row]:
+    """Return the page of ``queryset`` after ``cursor``, the newest rows first; raises as `keyset` does."""
+    return keyset(queryset, "pk", int, newest_first=True, is_unique=True, limit=limit, cursor=cursor, name=name)
 
 
 def in_turn(
-    found: QuerySet[Row],
+    queryset: QuerySet[Row],
     order: Sequence[str],
     position: Position | None = None,
     *,
@@ -141,7 +141,7 @@ def in_turn(
     left out, and no row comes twice unless its position changes.
     """
     sign = "-" if newest_first else ""
-    ordered = found.order_by(*(f"{sign}{key}" for key in order))
+    ordered = queryset.order_by(*(f"{sign}{key}" for key in order))
     while most is None or most > 0:
         wanted = at_once if most is None else min(at_once, most)
         rest = ordered if position is None else ordered.filter(beyond(order[0], *position, newest_first=newest_first))
@@ -180,11 +180,11 @@ def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, 
     if cursor is None:
         return None
     try:
-        found_name, *position = json_text.loads(secret_box.unseal(cursor, purpose=CURSORS))
+        list_name, *position = json_text.loads(secret_box.unseal(cursor, purpose=CURSORS))
         decoded = tuple(_decode(kind, value) for kind, value in zip(types, position, strict=True))
     except (UnreadableSecretError, InvalidJsonError, ValueError, TypeError, OverflowError, OSError) as error:
         raise InvalidRequestError({"cursor": "not a cursor of this list"}) from error
-    if found_name != name:
+    if list_name != name:
         raise InvalidRequestError({"cursor": "not a cursor of this list"})
     return decoded
 

@@ -19,11 +19,11 @@ def rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
     cursor: Any = DirectCursor(opened) if is_direct else PreparedCursor(opened)
     with ours.make_debug_cursor(cursor) if is_logged else ours.make_cursor(cursor) as wrapped:
         wrapped.execute(sql, values)
-        found: Sequence[tuple[Any, ...]] = wrapped.fetchall()
-        return found
+        result: Sequence[tuple[Any, ...]] = wrapped.fetchall()
+        return result
 
 
 def row(sql: str, values: Mapping[str, Any]) -> tuple[Any, ...] | None:
     """Run ``sql`` on Django's connection to PostgreSQL and return its first row, or None."""
-    found = rows(sql, values)
-    return found[0] if found else None
+    result = rows(sql, values)
+    return result[0] if result else None

@@ -76,9 +76,9 @@ class _Statement:
 
     def run(self, values: Mapping[str, Any]) -> Sequence[Row]:
         server, convert = self._connection.pgconn, self._values
-        given = convert.dump_sequence([values[name] for name in self._names], self._formats)
+        parameters = convert.dump_sequence([values[name] for name in self._names], self._formats)
         name = self._prepared.get(convert.types) or self._prepare()
-        result = server.exec_prepared(name, given, convert.formats)  # type: ignore[arg-type] # None is NULL
+        result = server.exec_prepared(name, parameters, convert.formats)  # type: ignore[arg-type] # None is NULL
         self._raise_for(result, ExecStatus.TUPLES_OK)
         convert.set_pgresult(result)
         rows = convert.load_rows(0, result.ntuples, tuple)

@@ -15,7 +15,7 @@ from django_q.conf import Conf
 from django_q.models import OrmQ, Schedule
 
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import Parameter
 from mailbox.database.paging import Counted, query_of_figures
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
@@ -41,7 +41,7 @@ def waiting() -> int:
 
 @compiled.once
 def _planned() -> Any:
-    planned = Schedule.objects.filter(func=Given("func", CharField()))
+    planned = Schedule.objects.filter(func=Parameter("func", CharField()))
     return planned.order_by("next_run").values_list("next_run", flat=True)
 
 

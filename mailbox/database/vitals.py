@@ -67,9 +67,9 @@ def answer() -> RoundTrip:
     """Ask the database for the time."""
     is_postgresql = connection.vendor == "postgresql"
     began, clock = timezone.now(), time.perf_counter()
-    (told,) = _row("SELECT clock_timestamp()" if is_postgresql else "SELECT strftime('%Y-%m-%dT%H:%M:%f', 'now')")
+    (clock_time,) = _row("SELECT clock_timestamp()" if is_postgresql else "SELECT strftime('%Y-%m-%dT%H:%M:%f', 'now')")
     took = timedelta(seconds=time.perf_counter() - clock)
-    there = told if is_postgresql else datetime.fromisoformat(told).replace(tzinfo=UTC)
+    there = clock_time if is_postgresql else datetime.fromisoformat(clock_time).replace(tzinfo=UTC)
     return RoundTrip(took=took, ahead=there - (began + took / 2))
 
 
@@ -114,12 +114,12 @@ def tables() -> list[Table]:
 
     On SQLite ``size`` is None and ``rows`` is the last primary key.
     """
-    found = [model._meta for model in apps.get_app_config("mailbox").get_models()]
+    metas = [model._meta for model in apps.get_app_config("mailbox").get_models()]
     with connection.cursor() as cursor:
         if connection.vendor == "postgresql":
-            cursor.execute(TABLES, [[meta.db_table for meta in found]])
+            cursor.execute(TABLES, [[meta.db_table for meta in metas]])
             return [Table(name=name, rows=rows if rows >= 0 else None, size=size) for name, rows, size in cursor]
-        numbered = [meta for meta in found if isinstance(meta.pk, models.AutoField | models.BigAutoField)]
+        numbered = [meta for meta in metas if isinstance(meta.pk, models.AutoField | models.BigAutoField)]
         quote = connection.ops.quote_name
         cursor.execute(
             " UNION ALL ".join(
@@ -133,8 +133,8 @@ def tables() -> list[Table]:
 
 def version() -> str:
     if connection.vendor == "postgresql":
-        (told,) = _row("SHOW server_version")
-        return f"PostgreSQL {told}"
+        (number,) = _row("SHOW server_version")
+        return f"PostgreSQL {number}"
     return f"SQLite {sqlite3.sqlite_version}"
 
 

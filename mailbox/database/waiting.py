@@ -15,7 +15,7 @@ from django.db import connection
 from mailbox.database.bell import ringing, waiters
 from mailbox.database.bell.waiters import Waiter
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 LEAST_FREE, SHARE_FREE = 32, 8  # threads of a process, and one thread of so many, that no wait takes
 
@@ -30,12 +30,12 @@ def _admit_all(_: Waiter) -> AbstractContextManager[bool]:
 
 
 def until(
-    look: Callable[[], Found],
+    look: Callable[[], Value],
     timeout: timedelta | None,
     topics: Sequence[str],
     *,
     admit: Callable[[Waiter], AbstractContextManager[bool]] = _admit_all,
-) -> Found:
+) -> Value:
     """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
 
     ``timeout`` None waits for ever; zero looks once. `end` ends every wait early. ``admit`` is entered after the first
@@ -45,18 +45,18 @@ def until(
         return look()
     ends_at = None if timeout is None else time.monotonic() + timeout.total_seconds()
     with waiters.waiting(topics) as waiter:
-        found = waiter.look(look)
-        if found or waiters.has_ended():
-            return found
+        value = waiter.look(look)
+        if value or waiters.has_ended():
+            return value
         ringing.begin()
         with admit(waiter) as is_admitted:
-            while is_admitted and not found:
+            while is_admitted and not value:
                 if not connection.in_atomic_block:
                     connection.close()
                 if not waiter.wait(None if ends_at is None else max(0.0, ends_at - time.monotonic())):
                     break
-                found = waiter.look(look)
-        return found
+                value = waiter.look(look)
+        return value
 
 
 @contextmanager
@@ -82,7 +82,7 @@ class Seats:
         self.refused = 0  # waits without a free seat since the process started
         self._refused_at = float("-inf")
         # Called after each change, with the number of taken seats and whether a wait found none.
-        self.told: Callable[[int, bool], object] = lambda taken, is_refused: None
+        self.observer: Callable[[int, bool], object] = lambda taken, is_refused: None
 
     @property
     def all(self) -> int:
@@ -103,13 +103,13 @@ class Seats:
             if not is_free:
                 self.refused += 1
                 self._refused_at = time.monotonic()
-            self.told(self.taken, not is_free)
+            self.observer(self.taken, not is_free)
         try:
             yield is_free
         finally:
             with self._lock:
                 self.taken -= is_free
-                self.told(self.taken, False)
+                self.observer(self.taken, False)
 
 
 seats = Seats()

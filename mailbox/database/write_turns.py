@@ -211,7 +211,7 @@ def _together(works: Sequence[Callable[[Any], Answer]]) -> Sequence[Step[Answer]
     """Do the works in one transaction; return the answer or the error of each. Raises an error of the transaction."""
     with transaction.atomic(durable=True), managers.open_named() as cursor:
         if len(works) == 1:
-            return [partial(_given, works[0](cursor))]
+            return [partial(_identity, works[0](cursor))]
         return [_apart(work, cursor) for work in works]
 
 
@@ -228,10 +228,10 @@ def _apart(work: Callable[[Any], Answer], cursor: Any) -> Step[Answer]:
             raise error  # noqa: B904 (the transaction has ended with it)
         return partial(_raise, error)
     cursor.execute("RELEASE one")
-    return partial(_given, answer)
+    return partial(_identity, answer)
 
 
-def _given(answer: Answer) -> Answer:
+def _identity(answer: Answer) -> Answer:
     return answer
 
 

@@ -47,8 +47,8 @@ class Mailbox(Conversations):
 
     def send_tasks(self, tasks: Sequence[TaskEnvelope]) -> Outcomes[Task]:
         """Send 1 to 500 tasks, each as its ``sender``; see `batches.send_tasks`."""
-        read = [_read(lambda one=one: conversations.sender_and_task(one)) for one in tasks]  # type: ignore[misc]
-        return Outcomes([getattr(one, "id", None) for one in tasks], _decided(read, "tasks", batches.send_tasks))
+        read = [_read(lambda task=task: conversations.sender_and_task(task)) for task in tasks]  # type: ignore[misc]
+        return Outcomes([getattr(task, "id", None) for task in tasks], _decided(read, "tasks", batches.send_tasks))
 
     def recv_task(self, *, timeout: timedelta | None = None) -> Lease:
         """Lease the oldest task of any agent, waiting if there is none. ``timeout`` None waits without limit.
@@ -140,8 +140,8 @@ class Mailbox(Conversations):
 
     def send_results(self, results: Sequence[ResultEnvelope]) -> Outcomes[Result]:
         """Post 1 to 100 results, each on behalf of its task's recipient; see `batches.post_results`."""
-        read = [_read(lambda one=one: conversations.recipient_and_result(one)) for one in results]  # type: ignore[misc]
-        named = [getattr(one, "task_id", None) for one in results]
+        read = [_read(lambda result=result: conversations.recipient_and_result(result)) for result in results]  # type: ignore[misc]
+        named = [getattr(result, "task_id", None) for result in results]
         return Outcomes(named, _decided(read, "results", batches.post_results))
 
     def recv_result(self, *, timeout: timedelta | None = None) -> Result:

@@ -31,9 +31,9 @@ MOST_LISTED = 1000
 Envelope = TypeVar("Envelope", TaskEnvelope, ResultEnvelope)
 
 
-def sender_and_task(given: object) -> tuple[Agent, TaskEnvelope]:
+def sender_and_task(value: object) -> tuple[Agent, TaskEnvelope]:
     """Return the sender's row and the whole envelope of a task; raise `MailboxError` for a task that cannot be sent."""
-    task = _envelope(given, TaskEnvelope, "task")
+    task = _envelope(value, TaskEnvelope, "task")
     if task.sender is None:
         raise InvalidRequestError({"sender": "is required: set TaskEnvelope.sender"})
     task = replace(
@@ -47,21 +47,21 @@ def sender_and_task(given: object) -> tuple[Agent, TaskEnvelope]:
     return agent(task.sender, "sender"), task
 
 
-def recipient_and_result(given: object) -> tuple[Agent | None, ResultEnvelope]:
-    result = result_envelope(given)
+def recipient_and_result(value: object) -> tuple[Agent | None, ResultEnvelope]:
+    result = result_envelope(value)
     return lookup.recipient_of(result.task_id), result
 
 
-def result_envelope(given: object, path: str = "") -> ResultEnvelope:
-    result = _envelope(given, ResultEnvelope, path.rstrip(".") or "result")
+def result_envelope(value: object, path: str = "") -> ResultEnvelope:
+    result = _envelope(value, ResultEnvelope, path.rstrip(".") or "result")
     lease_id = uuid_or_none(result.lease_id, f"{path}lease_id")
     return replace(result, task_id=uuid(result.task_id, f"{path}task_id"), lease_id=lease_id)
 
 
-def _envelope(given: object, kind: type[Envelope], path: str) -> Envelope:
-    if not isinstance(given, kind):
+def _envelope(value: object, kind: type[Envelope], path: str) -> Envelope:
+    if not isinstance(value, kind):
         raise InvalidRequestError({path: f"must be a {kind.__name__}"})
-    return given
+    return value
 
 
 def agent(named: object, path: str) -> Agent:
@@ -78,55 +78,55 @@ def _ref(named: object, path: str) -> AgentRef:
     return AgentRef.parse(display if pubkey is None else {"display": display, "pubkey": pubkey}, path)
 
 
-def uuid(given: object, path: str) -> UUID:
+def uuid(value: object, path: str) -> UUID:
     try:
-        return given if isinstance(given, UUID) else UUID(given if isinstance(given, str) else "")
+        return value if isinstance(value, UUID) else UUID(value if isinstance(value, str) else "")
     except ValueError as error:
         raise InvalidRequestError({path: "must be a UUID"}) from error
 
 
-def uuid_or_none(given: object, path: str) -> UUID | None:
-    return None if given is None else uuid(given, path)
+def uuid_or_none(value: object, path: str) -> UUID | None:
+    return None if value is None else uuid(value, path)
 
 
-def page_limit(given: object, path: str = "limit", most: int = MOST_LISTED) -> int:
-    if type(given) is not int or not 1 <= given <= most:
+def page_limit(value: object, path: str = "limit", most: int = MOST_LISTED) -> int:
+    if type(value) is not int or not 1 <= value <= most:
         raise InvalidRequestError({path: f"must be a whole number from 1 to {most}"})
-    return given
+    return value
 
 
-def check_updates(given: Sequence[object]) -> None:
+def check_updates(updates: Sequence[object]) -> None:
     """Raise `InvalidRequestError` for values that are no updates, and for fields of wrong types. It lists all."""
-    found: dict[str, str] = {}
-    for number, one in enumerate(given):
+    problems: dict[str, str] = {}
+    for number, one in enumerate(updates):
         if isinstance(one, Update | ArtifactUpdate):
-            found |= {f"updates.{number}.{path}": problem for path, problem in shapes.shape_problems(one)}
+            problems |= {f"updates.{number}.{path}": problem for path, problem in shapes.shape_problems(one)}
         else:
-            found[f"updates.{number}"] = "must be an Update or an ArtifactUpdate"
-    if found:
-        raise InvalidRequestError(found)
+            problems[f"updates.{number}"] = "must be an Update or an ArtifactUpdate"
+    if problems:
+        raise InvalidRequestError(problems)
 
 
-def whole_number(given: object, path: str) -> int:
-    if type(given) is not int or given < 0:
+def whole_number(value: object, path: str) -> int:
+    if type(value) is not int or value < 0:
         raise InvalidRequestError({path: "must be a whole number of at least 0"})
-    return given
+    return value
 
 
-def wait_timeout(given: object) -> timedelta | None:
-    if given is not None and (not isinstance(given, timedelta) or given < timedelta(0)):
+def wait_timeout(value: object) -> timedelta | None:
+    if value is not None and (not isinstance(value, timedelta) or value < timedelta(0)):
         raise InvalidRequestError({"timeout": "must be a timedelta of at least 0, or None to wait for ever"})
-    return given
+    return value
 
 
-def required(given: str | None, path: str) -> str:
-    if given is None:
+def required(value: str | None, path: str) -> str:
+    if value is None:
         raise InvalidRequestError({path: "is required"})
-    return given
+    return value
 
 
-def refuse(given: object, path: str, action: str) -> None:
-    if given is not None:
+def refuse(value: object, path: str, action: str) -> None:
+    if value is not None:
         raise InvalidRequestError({path: f"is not a field of {action}"})
 
 

@@ -10,7 +10,7 @@ from uuid import UUID
 from django.db.models import BigIntegerField
 
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import Parameter
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 
@@ -42,7 +42,7 @@ def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
 
 @compiled.once
 def _oldest_held(most: int) -> LeaseQuerySet:
-    held = Lease.objects.live().filter(holder=Given("holder", BigIntegerField()))
+    held = Lease.objects.live().filter(holder=Parameter("holder", BigIntegerField()))
     oldest = held.order_by("leased_at", "pk").values("pk")[:most]  # alone, so that the index of holders is used
     return Lease.objects.filter(pk__in=oldest).with_task_opening().oldest_first()
 

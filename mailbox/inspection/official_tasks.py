@@ -137,7 +137,7 @@ def awaiting(task: Task, wake: Callable[[], None]) -> AbstractContextManager[Awa
 
 def _stopped(ids: Sequence[UUID]) -> Mapping[UUID, StoppedTask]:
     """Return the stops of those tasks that have stopped. One statement."""
-    sql, values = _STOPPED.format(ids=listed.UUIDS[connection.vendor]), {"ids": listed.given(ids)}
+    sql, values = _STOPPED.format(ids=listed.UUIDS[connection.vendor]), {"ids": listed.array(ids)}
     return {UUID(str(row[0])): _stop(row) for row in _rows(sql, values)}
 
 

@@ -14,8 +14,8 @@ from mailbox.words.a2a.fold import (
     EventPosition,
     Fold,
     LifeEnd,
+    LifeMessage,
     LifeRow,
-    Said,
     TaskSnapshot,
     derived_id,
     opening_of,
@@ -68,10 +68,10 @@ def fold_before(task: Task) -> Fold:
     return Fold(task.uuid, task.context_id, opening(task))
 
 
-def opening(task: Task) -> Said:
+def opening(task: Task) -> LifeMessage:
     """Return the message that made a task, which has no row of its own."""
     opened = opening_of(task.intent_text, task.official_metadata)
-    return Said(
+    return LifeMessage(
         seq=FIRST,
         message_id=opened.message_id or derived_id(task.uuid, FIRST),
         blocks=opened.blocks,
@@ -112,7 +112,7 @@ class _Beside:
         said: Iterable[Message] = ()
         produced: Iterable[Artifact] = ()
         results: Iterable[Result] = ()
-        if changes & {Change.UPDATED, Change.ASKED, Change.HEARD, Change.ENDED}:
+        if changes & {Change.UPDATED, Change.INTERRUPTED, Change.HEARD, Change.ENDED}:
             said = Message.objects.filter(task__in=keys, seq__gt=after)
         if Change.UPDATED in changes:
             produced = Artifact.objects.filter(task__in=keys, seq__gt=after)
@@ -134,7 +134,7 @@ class _Beside:
             kind=kind,
             at=event.at,
             data=data,
-            said=None if message is None else _said(task, message),
+            message=None if message is None else _message(task, message),
             produced=None if artifact is None else _produced(artifact),
             ending=None if result is None else _ending(result),
         )
@@ -145,9 +145,9 @@ def _results(tasks: Collection[Task]) -> Iterable[Result]:
     return Result.objects.filter(task__in=[task.pk for task in tasks]).select_related("task")
 
 
-def _said(task: Task, message: Message) -> Said:
+def _message(task: Task, message: Message) -> LifeMessage:
     extra = message.details
-    return Said(
+    return LifeMessage(
         seq=message.seq,
         message_id=message.message_id or derived_id(task.uuid, message.seq),
         blocks=message.words,

@@ -24,7 +24,7 @@ from django.db.models import BigIntegerField
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_tasks
 from mailbox.database import compiled, descent, listed
-from mailbox.database.compiled import Given, GivenList, Time
+from mailbox.database.compiled import ListParameter, Parameter, Time
 from mailbox.database.paging import AT_ONCE, Page, Position, after, page
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
@@ -195,7 +195,7 @@ def _rows(query: str, tasks: Collection[UUID]) -> list[Any]:
         return []
     text = query.format(ids=listed.UUIDS[connection.vendor], deepest=DEEPEST)
     with connection.cursor() as cursor:
-        cursor.execute(text, {"ids": listed.given(list(tasks))})
+        cursor.execute(text, {"ids": listed.array(list(tasks))})
         return list(cursor)
 
 
@@ -272,7 +272,7 @@ def newest(
     return ListedTrees(items=found, next_key=left[0][1] + 1 if left else end)
 
 
-def children(before: int | Given | None, since: Time | None) -> Any:
+def children(before: int | Parameter | None, since: Time | None) -> Any:
     """Return the keys and parents of the children that `newest` walks, newest first."""
     found = Task.objects.filter(parent__isnull=False).order_by("-pk")
     if before is not None:
@@ -285,7 +285,7 @@ def children(before: int | Given | None, since: Time | None) -> Any:
 
 @compiled.once
 def _children(has_before: bool, has_since: bool, most: int) -> Any:
-    before, since = Given("before", BigIntegerField()), Given("since")
+    before, since = Parameter("before", BigIntegerField()), Parameter("since")
     return children(before if has_before else None, since if has_since else None)[:most]
 
 
@@ -337,18 +337,18 @@ _FIELDS = ("pk", "uuid", "state", "outcome", "sent_at", "resolved_at")
 
 @compiled.once
 def _opened() -> Any:
-    return Task.objects.filter(uuid__among=GivenList("ids")).with_parties().with_opening()
+    return Task.objects.filter(uuid__among=ListParameter("ids")).with_parties().with_opening()
 
 
 @compiled.once
 def _below(most: int) -> Any:
-    found: Any = Task.objects.filter(parent__among=GivenList("ids"))
+    found: Any = Task.objects.filter(parent__among=ListParameter("ids"))
     return found.order_by("-pk").values_list("parent", *_FIELDS)[:most]
 
 
 @compiled.once
 def _live_leases() -> Any:
-    return Lease.objects.live().filter(task__pk__among=GivenList("tasks"))
+    return Lease.objects.live().filter(task__pk__among=ListParameter("tasks"))
 
 
 def _leaf(row: Sequence[Any]) -> Leaf:

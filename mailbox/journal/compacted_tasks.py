@@ -46,7 +46,7 @@ class RememberedTask:
 
     def was_answered_with(self, envelope: ResultEnvelope) -> bool:
         """Whether ``envelope`` repeats the task's result."""
-        return digests.fits(envelope.said(), self.result_digest)
+        return digests.fits(envelope.compared_values(), self.result_digest)
 
     def has_posted_result(self) -> bool:
         """Whether the recipient posted the task's result. Otherwise the hub made it."""
@@ -101,7 +101,7 @@ def kept(
         sent_at=task.sent_at,
         resolved_at=task.resolved_at or task.sent_at,
         request_digest=None if callback is None else digests.digest(_request(task, callback)),
-        result_digest=digests.digest(task.result.said(closing)),
+        result_digest=digests.digest(task.result.compared_values(closing)),
     )
 
 
@@ -129,4 +129,4 @@ def find(task_id: UUID) -> RememberedTask | None:
 
 
 def _request(task: Task, callback: Callback) -> list[object]:
-    return [*task.said(), *callback]
+    return [*task.compared_values(), *callback]

@@ -19,7 +19,7 @@ from django.db.models import BigIntegerField
 from mailbox.database import compiled
 from mailbox.database.backups import files
 from mailbox.database.backups.files import BackupError
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import Parameter
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import sealed
 from mailbox.words.sealed import UNREADABLE, Block, Row
@@ -126,7 +126,7 @@ def state() -> SealState:
 @compiled.once
 def _unsealed() -> Any:
     """Return the query of the time of the oldest row after the last sealed row."""
-    rows = AuditEvent.objects.filter(pk__gt=Given("after", BigIntegerField()))
+    rows = AuditEvent.objects.filter(pk__gt=Parameter("after", BigIntegerField()))
     return rows.order_by("pk").values_list("at", flat=True)[:1]
 
 

@@ -163,17 +163,17 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
     )
 
 
-def claim_due(*, limit: int, hands: DeliverySlots | None = None) -> Sequence[PushDelivery]:
+def claim_due(*, limit: int, slots: DeliverySlots | None = None) -> Sequence[PushDelivery]:
     """Claim up to ``limit`` due callbacks for one attempt each, oldest first. No other process claims them meanwhile.
 
-    A callback is passed over while its sender or its receiver has all the attempts that ``hands`` allows. A callback to
+    A callback is passed over while its sender or its receiver has all the attempts that ``slots`` allows. A callback to
     a paused receiver is put off until the end of the pause. If a process dies during an attempt, the callback is due
     again after two minutes, and the attempt is logged as lost.
     """
-    hands = hands or DeliverySlots()
-    due_now = PushDelivery.objects.due(timezone.now()).from_senders_but(hands.full_senders())
+    slots = slots or DeliverySlots()
+    due_now = PushDelivery.objects.due(timezone.now()).from_senders_but(slots.full_senders())
     columns = ("pk", "sender_id", "url")
-    chosen, put_off = fair(due_now.order_by("next_attempt_at", "pk").values_list(*columns), hands, limit)
+    chosen, put_off = fair(due_now.order_by("next_attempt_at", "pk").values_list(*columns), slots, limit)
     if not chosen and not put_off:  # the usual case, which needs no write lock
         return []
     with write_turns.turn(), transaction.atomic(durable=True):
@@ -201,7 +201,7 @@ def pause_until_due(*, shortest: float, longest: float) -> float:
 
 
 def fair(
-    due: QuerySet[Any, tuple[int, int, str]], hands: DeliverySlots, limit: int
+    due: QuerySet[Any, tuple[int, int, str]], slots: DeliverySlots, limit: int
 ) -> tuple[list[int], dict[int, datetime]]:
     """Return the primary keys of the rows to claim, and of those to put off with the end of their pause.
 
@@ -211,7 +211,7 @@ def fair(
     put_off: dict[int, datetime] = {}
     for looked_at in (FIRST_LOOK, LAST_LOOK):
         rows = due[:looked_at]
-        chosen, put_off, left = [], {}, hands.copy()
+        chosen, put_off, left = [], {}, slots.copy()
         for pk, sender, url in rows:
             receiver = destinations.receiver(url)
             if receiver in left.paused:

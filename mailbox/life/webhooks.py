@@ -40,16 +40,16 @@ class Candidate:
     begun: PushDelivery | None
 
 
-def due(*, limit: int, hands: DeliverySlots | None = None) -> Sequence[Candidate]:
+def due(*, limit: int, slots: DeliverySlots | None = None) -> Sequence[Candidate]:
     """Return up to ``limit`` due webhooks, those due for longest first. `claim` takes them.
 
-    A webhook is passed over while its sender or its receiver has all the attempts that ``hands`` allows. A webhook of a
+    A webhook is passed over while its sender or its receiver has all the attempts that ``slots`` allows. A webhook of a
     paused receiver is put off until the end of the pause.
     """
-    hands, now = hands or DeliverySlots(), timezone.now()
-    found = PushConfig.objects.due(now).exclude(task__sender__in=hands.full_senders())
+    slots, now = slots or DeliverySlots(), timezone.now()
+    found = PushConfig.objects.due(now).exclude(task__sender__in=slots.full_senders())
     columns = ("pk", "task__sender_id", "url")
-    chosen, put_off = callbacks.fair(found.order_by("next_attempt_at", "pk").values_list(*columns), hands, limit)
+    chosen, put_off = callbacks.fair(found.order_by("next_attempt_at", "pk").values_list(*columns), slots, limit)
     if put_off:
         _put_off(put_off, now)
     configs = PushConfig.objects.filter(pk__in=chosen).select_related("task").order_by("next_attempt_at", "pk")
@@ -175,7 +175,10 @@ def _lock(pk: int | None) -> PushConfig | None:
 
 def _is_unchanged(config: PushConfig, candidate: Candidate) -> bool:
     seen = candidate.config
-    return (config.told, config.created_at) == (seen.told, seen.created_at) and config.next_attempt_at is not None
+    return (config.reported_position, config.created_at) == (
+        seen.reported_position,
+        seen.created_at,
+    ) and config.next_attempt_at is not None
 
 
 def _begin(config: PushConfig, telling: Telling | None, now: datetime) -> list[PushDelivery]:
@@ -230,7 +233,7 @@ def _failed(config: PushConfig, row: PushDelivery, now: datetime) -> None:
 
 def _close_if_done(config: PushConfig, next_at: datetime | None) -> None:
     """Plan the next look at ``next_at``, or none if the task is resolved and its newest journal row was reported."""
-    is_done = config.task.state == Task.State.RESOLVED and config.told >= (
+    is_done = config.task.state == Task.State.RESOLVED and config.reported_position >= (
         config.task.journal_seq,
         PushConfig.WHOLE_ROW,
     )

@@ -87,12 +87,12 @@ def fold(rows: Iterable[Row]) -> Mapping[str, list[Row]]:
     its artifact was placed before the first of ``rows``, the artifact begins with the added row.
     Source: A2A, TaskArtifactUpdateEvent.
     """
-    found: dict[str, list[Row]] = {}
+    folded: dict[str, list[Row]] = {}
     for row in rows:
         if not row.append:
-            found.pop(row.artifact_id, None)
-        found.setdefault(row.artifact_id, []).append(row)
-    return found
+            folded.pop(row.artifact_id, None)
+        folded.setdefault(row.artifact_id, []).append(row)
+    return folded
 
 
 def merged(extras: Iterable[str]) -> dict[str, Any]:

@@ -57,8 +57,8 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         named = self.filter(
             OF_RARE_KINDS, kind=Kind.AGENT_PROFILE_CHANGED, data__contains=json_text.dumps(agent.display)
         )
-        found = named.order_by("pk").values_list("pk", "data")
-        return self.filter(pk__in=[key for key, data in found if json_text.loads(data).get("display") == agent.display])
+        rows = named.order_by("pk").values_list("pk", "data")
+        return self.filter(pk__in=[key for key, data in rows if json_text.loads(data).get("display") == agent.display])
 
     def of_cards(self, agent: Agent) -> AuditEventQuerySet:
         """Narrow to the agent's own registrations and removals of cards of its jobs."""
@@ -72,14 +72,14 @@ class AuditEventQuerySet(models.QuerySet["AuditEvent"]):
         """
         receipts = self.filter(task_id__in=task_ids, seq__isnull=False, kind__in=_RECEIPTS)
         theirs = receipts if sender is None else receipts.filter(actor_pubkey=sender.pubkey)
-        found: models.QuerySet[AuditEvent, Any] = theirs.values_list("task_id", flat=True)
-        return found
+        received: models.QuerySet[AuditEvent, Any] = theirs.values_list("task_id", flat=True)
+        return received
 
     def through(self, source: AuditEvent.Source) -> AuditEventQuerySet:
         """Narrow to the rows of one source."""
-        found = self.filter(source=source)
+        rows = self.filter(source=source)
         # The index leaves out rows of the API. The condition is repeated, so that SQLite uses the index.
-        return found if source == AuditEvent.Source.API else found.exclude(source=AuditEvent.Source.API)
+        return rows if source == AuditEvent.Source.API else rows.exclude(source=AuditEvent.Source.API)
 
     def by_people(self) -> AuditEventQuerySet:
         """Narrow to the decisions of people on the dashboard, without sign-ins and the single repairs of a plan."""

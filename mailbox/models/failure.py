@@ -36,8 +36,8 @@ class FailureQuerySet(models.QuerySet["Failure"]):
 
     def by_fingerprint(self) -> models.QuerySet[Failure, Any]:
         """Return (fingerprint, agent, outcome, count, first minute, last minute, newest task) of each group."""
-        found: Any = self.order_by().values("fingerprint", "agent", "outcome")
-        summed = found.annotate(count=Count("pk"), first=Min("minute"), last=Max("minute"), sample=Max("pk"))
+        failures: Any = self.order_by().values("fingerprint", "agent", "outcome")
+        summed = failures.annotate(count=Count("pk"), first=Min("minute"), last=Max("minute"), sample=Max("pk"))
         groups: models.QuerySet[Failure, Any] = summed.values_list(
             "fingerprint", "agent", "outcome", "count", "first", "last", "sample"
         )
@@ -45,8 +45,8 @@ class FailureQuerySet(models.QuerySet["Failure"]):
 
     def by_slot(self, minutes: int) -> models.QuerySet[Failure, Any]:
         """Return (fingerprint, slot, count) of each group and time slot of so many minutes, counted from 1970."""
-        found: Any = self.order_by().annotate(slot=F("minute") / minutes).values("fingerprint", "slot")
-        slots: models.QuerySet[Failure, Any] = found.annotate(count=Count("pk")).values_list(
+        failures: Any = self.order_by().annotate(slot=F("minute") / minutes).values("fingerprint", "slot")
+        slots: models.QuerySet[Failure, Any] = failures.annotate(count=Count("pk")).values_list(
             "fingerprint", "slot", "count"
         )
         return slots

@@ -27,8 +27,8 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
     def aged(self, now: Moment, least: timedelta, most: timedelta | None) -> LeaseQuerySet:
         """Narrow to live leases at least ``least`` old and younger than ``most``, None for no limit."""
-        found = self.live().filter(leased_at__lte=now - least) if least else self.live()
-        return found if most is None else found.filter(leased_at__gt=now - most)
+        leases = self.live().filter(leased_at__lte=now - least) if least else self.live()
+        return leases if most is None else leases.filter(leased_at__gt=now - most)
 
     def safe_to_repeat(self) -> LeaseQuerySet:
         """Narrow live leases to those of idempotent tasks with a key.
@@ -39,9 +39,9 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
     def with_tries(self) -> LeaseQuerySet:
         """Add ``questions_before``, so that `Lease.tries` reads no other row."""
-        asked = Lease.objects.filter(task=OuterRef("task"), attempt__lt=OuterRef("attempt"), end=Lease.End.ASKED)
+        questions = Lease.objects.filter(task=OuterRef("task"), attempt__lt=OuterRef("attempt"), end=Lease.End.ASKED)
         return self.annotate(
-            questions_before=Coalesce(Subquery(asked.values("task").annotate(n=Count("pk")).values("n")), 0)
+            questions_before=Coalesce(Subquery(questions.values("task").annotate(n=Count("pk")).values("n")), 0)
         )
 
     def tried_below(self, tries: int) -> LeaseQuerySet:
@@ -69,8 +69,8 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
 
     def received_by(self, attempt_id: UUID, holder: Agent | None) -> LeaseQuerySet:
         """Return the leases of one receive attempt, live and ended, in order. ``holder`` None is any holder."""
-        given = self.filter(receive_attempt_id=attempt_id).order_by("receive_index")
-        return given.of_holder(holder)
+        leases = self.filter(receive_attempt_id=attempt_id).order_by("receive_index")
+        return leases.of_holder(holder)
 
     def timed_out(self, now: datetime) -> LeaseQuerySet:
         """Narrow to live leases that are past their task's work timeout."""
@@ -101,8 +101,8 @@ class LeaseQuerySet(models.QuerySet["Lease"]):
             When(end_before=Lease.End.ASKED, then=Coalesce(Subquery(answers.values("said_at")[:1]), F("leased_at"))),
             default=F("ended_at_before"),
         )
-        found = self.annotate(**since).annotate(was_queued_at=queued_at)
-        return found.values_list("pk", "leased_at", "holder", "was_queued_at")
+        leases = self.annotate(**since).annotate(was_queued_at=queued_at)
+        return leases.values_list("pk", "leased_at", "holder", "was_queued_at")
 
     def oldest_first(self) -> LeaseQuerySet:
         return self.order_by("leased_at", "task__uuid")
@@ -188,11 +188,11 @@ class Lease(models.Model):
 
         A lease that ended with a question is a turn of a conversation, and no failure.
         """
-        asked: int | None = getattr(self, "questions_before", None)
-        if asked is None:
+        questions: int | None = getattr(self, "questions_before", None)
+        if questions is None:
             earlier = Lease.objects.filter(task=self.task_id, attempt__lt=self.attempt, end=Lease.End.ASKED)
-            asked = earlier.count() if self.attempt > 1 else 0
-        return self.attempt - asked
+            questions = earlier.count() if self.attempt > 1 else 0
+        return self.attempt - questions
 
     @property
     def still_asks(self) -> bool:

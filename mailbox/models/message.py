@@ -44,8 +44,8 @@ class MessageQuerySet(models.QuerySet["Message"]):
         newest number of the task as it was read. Messages above it are left out, so that no answer shows them beside an
         older state.
         """
-        said = self.filter(task=task_id, seq__lte=seq)
-        sizes = list(said.order_by("-seq").values_list("seq", Length("content"))[: most + 1])
+        messages = self.filter(task=task_id, seq__lte=seq)
+        sizes = list(messages.order_by("-seq").values_list("seq", Length("content"))[: most + 1])
         wanted, left = 0, characters
         for _, size in sizes[:most]:
             wanted += 1
@@ -54,7 +54,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
                 break
         if not wanted:
             return [], True
-        return list(said.filter(seq__gte=sizes[wanted - 1][0]).in_order()), wanted == len(sizes)
+        return list(messages.filter(seq__gte=sizes[wanted - 1][0]).in_order()), wanted == len(sizes)
 
 
 class Message(models.Model):

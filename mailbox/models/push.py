@@ -94,7 +94,7 @@ class PushConfig(models.Model):
         return max(time for time in times if time is not None)
 
     @property
-    def told(self) -> tuple[int, int]:
+    def reported_position(self) -> tuple[int, int]:
         """The position of the newest event that it got: number of the journal row, and part of the row."""
         return self.told_seq, self.told_part
 
@@ -112,8 +112,8 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
 
     def finished(self) -> PushDeliveryQuerySet:
         """Narrow to callbacks that were delivered or given up, and to events whose webhook is gone."""
-        is_told = Q(state=PushDelivery.State.TELLING, config__isnull=False)
-        return self.exclude(Q(state=PushDelivery.State.PENDING) | is_told)
+        is_telling = Q(state=PushDelivery.State.TELLING, config__isnull=False)
+        return self.exclude(Q(state=PushDelivery.State.PENDING) | is_telling)
 
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)

@@ -42,8 +42,8 @@ class ResultQuerySet(models.QuerySet["Result"]):
 
         ``characters`` is how much of the message is read.
         """
-        found = self.errors().filter(pk__gt=mark).order_by("pk").annotate(message=Left("error_message", characters))
-        return found.values_list(
+        errors = self.errors().filter(pk__gt=mark).order_by("pk").annotate(message=Left("error_message", characters))
+        return errors.values_list(
             "pk", "task", "task__outcome", "recipient", "recipient__display", "posted_at", "message"
         )
 
@@ -72,8 +72,8 @@ class ResultQuerySet(models.QuerySet["Result"]):
 
         Add to each result its task and its parties, too.
         """
-        found = self.with_task_id().select_related("task", "sender", "recipient")
-        return found.annotate(opening=Left("task__intent_text", descent.OPENING)).defer("content")
+        results = self.with_task_id().select_related("task", "sender", "recipient")
+        return results.annotate(opening=Left("task__intent_text", descent.OPENING)).defer("content")
 
     def with_error_line(self) -> ResultQuerySet:
         """Add ``error``, the beginning of the error message, and leave the rest of it out."""
@@ -89,8 +89,8 @@ class ResultQuerySet(models.QuerySet["Result"]):
         ``leased_at`` is the beginning of the lease that the result ended, None if it ended no lease.
         """
         lease = Lease.objects.filter(task=OuterRef("task"), end=Lease.End.RESULT).values("leased_at")
-        found = self.annotate(leased_at=Subquery(lease[:1]))
-        return found.values_list("pk", "posted_at", "recipient", "status", "replayed_from", "leased_at")
+        results = self.annotate(leased_at=Subquery(lease[:1]))
+        return results.values_list("pk", "posted_at", "recipient", "status", "replayed_from", "leased_at")
 
     def posted_between(self, start: datetime, end: datetime | None) -> ResultQuerySet:
         """Narrow to results posted from ``start`` until before ``end``, None for until now."""
@@ -116,16 +116,16 @@ class ResultQuerySet(models.QuerySet["Result"]):
         alike = self.order_by().annotate(
             is_open=Value(None, output_field=models.BooleanField(null=True)), minute=minute
         )
-        found: Any = alike.values("recipient", "is_open", "minute").annotate(
+        minutes: Any = alike.values("recipient", "is_open", "minute").annotate(
             mark=Max("pk"),
             **ones,
             replayed=Count("replayed_from"),
             runs=Value("{}", output_field=models.TextField()),
         )
-        told: models.QuerySet[Result, tuple[Any, ...]] = found.values_list(
+        sums: models.QuerySet[Result, tuple[Any, ...]] = minutes.values_list(
             "recipient", "is_open", "mark", "minute", "ok", "partial", "error", "replayed", "runs"
         )
-        return told
+        return sums
 
     def in_order(self) -> ResultQuerySet:
         return self.order_by("posted_at", "pk")
@@ -226,10 +226,10 @@ class Result(models.Model):
 
     def says(self, envelope: ResultEnvelope, closing: Sequence[Mapping[str, Any]] = ()) -> bool:
         """Whether ``envelope`` repeats this result, which was posted with the closing words ``closing``."""
-        return json_text.same(self.said(closing), envelope.said())
+        return json_text.same(self.compared_values(closing), envelope.compared_values())
 
-    def said(self, closing: Sequence[Mapping[str, Any]] = ()) -> Sequence[object]:
-        """Return what a repeated result must repeat, as `ResultEnvelope.said` does."""
+    def compared_values(self, closing: Sequence[Mapping[str, Any]] = ()) -> Sequence[object]:
+        """Return what a repeated result must repeat, as `ResultEnvelope.compared_values` does."""
         status = ResultStatus.REJECTED if self.task.outcome == ResultStatus.REJECTED else self.status
-        said = [status, self.error_message, self.blocks]
-        return [*said, list(closing), self.task.is_direct] if closing or self.task.is_direct else said
+        values = [status, self.error_message, self.blocks]
+        return [*values, list(closing), self.task.is_direct] if closing or self.task.is_direct else values

@@ -23,14 +23,14 @@ def during(field: str, start: Moment, end: datetime | None, mark: str = "") -> Q
     ``mark`` is the field of the roll-ups that bounds the keys of such rows, if there is one. No other index is then
     needed.
     """
-    found = Q(**{f"{field}__gte": start})
+    condition = Q(**{f"{field}__gte": start})
     if mark:
-        found &= Q(pk__gt=RollUp.objects.mark_before(start, mark))
+        condition &= Q(pk__gt=RollUp.objects.mark_before(start, mark))
     if end is None:
-        return found
+        return condition
     if mark:
-        found &= Q(pk__lte=RollUp.objects.mark_after(end, mark))
-    return found & Q(**{f"{field}__lt": end})
+        condition &= Q(pk__lte=RollUp.objects.mark_after(end, mark))
+    return condition & Q(**{f"{field}__lt": end})
 
 
 class RollUpQuerySet(models.QuerySet["RollUp"]):
@@ -99,17 +99,17 @@ class RollUpQuerySet(models.QuerySet["RollUp"]):
         hours = self.order_by().annotate(
             none=nothing, added=Value(True), mark=nothing, hour=TruncHour("minute", tzinfo=UTC)
         )
-        found: Any = hours.values("none", "added", "mark", "hour").annotate(
+        grouped: Any = hours.values("none", "added", "mark", "hour").annotate(
             oks=Sum("ok"),
             partials=Sum("partial"),
             errors=Sum("error"),
             hits=Sum("replayed"),
             told=Value("{}", output_field=models.TextField()),
         )
-        told: QuerySet[RollUp, tuple[Any, ...]] = found.values_list(
+        sums: QuerySet[RollUp, tuple[Any, ...]] = grouped.values_list(
             "none", "added", "mark", "hour", "oks", "partials", "errors", "hits", "told"
         )
-        return told
+        return sums
 
 
 class RollUp(models.Model):
@@ -243,8 +243,8 @@ class PairCountQuerySet(models.QuerySet["PairCount"]):
 
     def by_pair(self) -> models.QuerySet[PairCount, Any]:
         """Return (sender, recipient, sent, results, errors) of each pair."""
-        found: Any = self.order_by().values("sender", "recipient")
-        summed = found.annotate(tasks=Sum("sent"), ends=Sum("results"), failed=Sum("errors"))
+        pairs_of_agents: Any = self.order_by().values("sender", "recipient")
+        summed = pairs_of_agents.annotate(tasks=Sum("sent"), ends=Sum("results"), failed=Sum("errors"))
         pairs: models.QuerySet[PairCount, Any] = summed.values_list("sender", "recipient", "tasks", "ends", "failed")
         return pairs
 

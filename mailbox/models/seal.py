@@ -16,8 +16,8 @@ class SealQuerySet(models.QuerySet["Seal"]):
 
     def after(self, block: Block | None) -> Seal | None:
         """Return the seal that follows ``block``, or the first seal; None if there is none."""
-        found = self if block is None else self.filter(first_id__gt=block.first_id)
-        return found.order_by("first_id").first()
+        seals = self if block is None else self.filter(first_id__gt=block.first_id)
+        return seals.order_by("first_id").first()
 
     def over(self, row: int) -> Seal | None:
         """Return the seal of the block that the row with this id belongs to; None if it is not sealed."""

@@ -268,9 +268,9 @@ class Task(models.Model):
     def says(self, other: Task) -> bool:
         """Whether ``other`` repeats this task, sent by the same sender."""
         has_same_parties = self.sender_id == other.sender_id and self.recipient_id == other.recipient_id
-        return has_same_parties and json_text.same(self.said(), other.said())
+        return has_same_parties and json_text.same(self.compared_values(), other.compared_values())
 
-    def said(self) -> Sequence[object]:
+    def compared_values(self) -> Sequence[object]:
         """Return what a repeated send must repeat beside the parties, as JSON values."""
         return [
             *(self.intent_text, self.task_kind, self.deadline_ms, self.context_id),

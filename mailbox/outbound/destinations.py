@@ -178,8 +178,8 @@ def addresses(host: str, port: int) -> Sequence[Address]:
     name = host.lower().removesuffix(".")
     _check_port(port, name, allow)
     _check_name(name, allow)
-    found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-    resolved = list(dict.fromkeys(ip_address(entry[4][0]) for entry in found))
+    entries = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    resolved = list(dict.fromkeys(ip_address(entry[4][0]) for entry in entries))
     for address in resolved:
         if not (is_public(address) or allow.admits(name, address)):
             raise BlockedUrlError(_refusal(name, literal=_literal(name) is not None))

@@ -137,12 +137,12 @@ def _addresses(host: str, port: int) -> Sequence[Address]:
 
     threading.Thread(target=copy_context().run, args=(resolve,), daemon=True).start()
     try:
-        found = answer.get(timeout=_remaining())
+        resolved = answer.get(timeout=_remaining())
     except queue.Empty:
         raise TimeoutError(f"resolving {host} took too long") from None
-    if isinstance(found, Exception):
-        raise found
-    return found
+    if isinstance(resolved, Exception):
+        raise resolved
+    return resolved
 
 
 def _remaining() -> float:
@@ -166,7 +166,7 @@ LARGEST_ANSWER = 1024 * 1024
 GLIMPSE_WITHIN = 1.0  # seconds to wait for the first bytes of a body
 KEPT_OPEN = 4.0  # seconds to keep an idle connection: less than servers do, so that they do not close it in use
 GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
-_one_at_a_time = threading.Lock()  # so that all threads share the first client
+_client_lock = threading.Lock()  # so that all threads share the first client
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,7 +218,7 @@ def begun(
 
     Raises as `exchange` does, also for failures in the block that reads the body.
     """
-    with _one_at_a_time:
+    with _client_lock:
         client = _client(os.getpid())
     sent = {"Accept-Encoding": "gzip", **headers}
     try:
@@ -242,15 +242,15 @@ def body_of(response: httpx.Response, url: str, largest: int) -> Iterator[bytes]
 
     A decompression step never produces more than the size limit leaves, plus 1 byte.
     """
-    room = largest
+    remaining = largest
     encoding = response.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "x-gzip", "deflate"):
         raise httpx.DecodingError(f"unsupported content encoding {encoding[:40]}")
     inflate = None if encoding == "identity" else zlib.decompressobj(GZIP_OR_ZLIB)
     for raw in response.iter_raw():
-        data = raw if inflate is None else inflate.decompress(raw, room + 1)
-        room -= len(data)
-        if room < 0:
+        data = raw if inflate is None else inflate.decompress(raw, remaining + 1)
+        remaining -= len(data)
+        if remaining < 0:
             raise AnswerTooLargeError(url, status=response.status_code, limit=largest)
         yield data
     if inflate is not None and response.num_bytes_downloaded and not inflate.eof:
@@ -258,13 +258,13 @@ def body_of(response: httpx.Response, url: str, largest: int) -> Iterator[bytes]
 
 
 def _beginning(response: httpx.Response, size: int) -> bytes:
-    found = b""
+    data = b""
     with contextlib.suppress(httpx.HTTPError), deadline(GLIMPSE_WITHIN):
         for raw in response.iter_raw():
-            found += raw
-            if len(found) >= size:
+            data += raw
+            if len(data) >= size:
                 break
-    return found[:size]
+    return data[:size]
 
 
 @cache

@@ -57,11 +57,11 @@ class Words(Details):
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
-        found = dict(shapes.shape_problems(self))
-        if not found:
-            found = dict(self._problems())
-        if found:
-            raise InvalidRequestError(found)
+        problems = dict(shapes.shape_problems(self))
+        if not problems:
+            problems = dict(self._problems())
+        if problems:
+            raise InvalidRequestError(problems)
 
     @property
     def extra(self) -> str:
@@ -169,16 +169,16 @@ class ArtifactUpdate:
 
 def check_updates(updates: Sequence[Update | ArtifactUpdate], most: int) -> None:
     """Raise `InvalidRequestError` unless these are 1 to ``most`` valid updates, of which only the last interrupts."""
-    found: dict[str, str] = {}
+    problems: dict[str, str] = {}
     for number, update in enumerate(updates):
         path = f"updates.{number}"
-        found |= dict(update.problems(path))
+        problems |= dict(update.problems(path))
         if isinstance(update, Update) and update.asks and number < len(updates) - 1:
-            found[f"{path}.status"] = "must be the last update of its call"
+            problems[f"{path}.status"] = "must be the last update of its call"
     if not 1 <= len(updates) <= most:
-        found["updates"] = f"must be 1 to {most} updates"
-    if found:
-        raise InvalidRequestError(found)
+        problems["updates"] = f"must be 1 to {most} updates"
+    if problems:
+        raise InvalidRequestError(problems)
 
 
 def _problems_of_id(text: str, path: str) -> Iterator[tuple[str, str]]:
@@ -203,9 +203,9 @@ def _problems_of_texts(texts: Sequence[object], path: str) -> Iterator[tuple[str
             yield f"{path}.{number}", problem
 
 
-def _stored(**given: object) -> str:
+def _stored(**values: object) -> str:
     """Return the JSON text of an object with the values that were given."""
-    kept = {name: _plain(value) for name, value in given.items() if value is not None and value != ()}
+    kept = {name: _plain(value) for name, value in values.items() if value is not None and value != ()}
     return json_text.dumps(kept)
 
 

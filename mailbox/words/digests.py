@@ -57,5 +57,5 @@ def pattern_of(message: str) -> str:
 
 def fingerprint(agent: str, outcome: str, message: str) -> str:
     """Return the fingerprint of failures with this outcome and with messages of one pattern, at one agent."""
-    told = "\n".join((agent, outcome, pattern_of(message)))
-    return hashlib.sha256(told.encode()).hexdigest()[:DIGITS]
+    text = "\n".join((agent, outcome, pattern_of(message)))
+    return hashlib.sha256(text.encode()).hexdigest()[:DIGITS]

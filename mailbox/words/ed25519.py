@@ -103,17 +103,17 @@ class KeyProof:
     previous_signature: bytes | None = None
 
     @classmethod
-    def parse(cls, given: Mapping[str, Any]) -> Self:
+    def parse(cls, fields: Mapping[str, Any]) -> Self:
         """Read a proof whose signatures are base64; raise `InvalidRequestError`. Other keys are ignored."""
-        pubkey, time_ms = given.get("pubkey"), given.get("time_ms")
+        pubkey, time_ms = fields.get("pubkey"), fields.get("time_ms")
         if not isinstance(pubkey, str) or type(time_ms) is not int:
             raise InvalidRequestError({"pubkey": "and time_ms must be a text and a number"})
         check_pubkey(pubkey, "pubkey")
-        previous = given.get("previous_signature")
+        previous = fields.get("previous_signature")
         return cls(
             pubkey=pubkey,
             time_ms=time_ms,
-            signature=_bytes(given.get("signature"), "signature"),
+            signature=_bytes(fields.get("signature"), "signature"),
             previous_signature=None if previous is None else _bytes(previous, "previous_signature"),
         )
 
@@ -158,9 +158,9 @@ class KeyProof:
         return self.previous_signature is not None and verifies(previous, self.previous_signature, text)
 
 
-def _bytes(given: object, path: str) -> bytes:
+def _bytes(value: object, path: str) -> bytes:
     try:
-        return base64.b64decode(given if isinstance(given, str) else "?", validate=True)
+        return base64.b64decode(value if isinstance(value, str) else "?", validate=True)
     except (binascii.Error, ValueError) as error:
         raise InvalidRequestError({path: "must be base64"}) from error
 

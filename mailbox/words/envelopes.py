@@ -235,10 +235,12 @@ class ResultEnvelope:
         """Whether the result is no more than a status, content and an error message."""
         return self.status != ResultStatus.REJECTED and not (self.message or self.direct or self.details)
 
-    def said(self) -> Sequence[object]:
+    def compared_values(self) -> Sequence[object]:
         """Return what a repeated result must repeat, as JSON values."""
-        said = [self.status, self.error_message, [dict(block) for block in self.content]]
-        return [*said, [dict(block) for block in self.message], self.direct] if self.message or self.direct else said
+        values = [self.status, self.error_message, [dict(block) for block in self.content]]
+        return (
+            [*values, [dict(block) for block in self.message], self.direct] if self.message or self.direct else values
+        )
 
 
 def check_reason(reason: str, *, path: str = "reason", limit: int = 500) -> str:
@@ -285,6 +287,6 @@ def _no_secret(text: str, url: str | None) -> str | None:
 
 
 def _refuse(problems: Mapping[str, str | None]) -> None:
-    found = {path: problem for path, problem in problems.items() if problem}
-    if found:
-        raise InvalidRequestError(found)
+    refused = {path: problem for path, problem in problems.items() if problem}
+    if refused:
+        raise InvalidRequestError(refused)

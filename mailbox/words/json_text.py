@@ -66,9 +66,9 @@ def loads(text: bytes | str, *, items: str | None = None) -> Any:
     return value
 
 
-def same(one: object, other: object) -> bool:
+def same(first: object, second: object) -> bool:
     """Whether two values are the same JSON. The order of keys does not matter; 1, 1.0 and true differ."""
-    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+    return json.dumps(first, sort_keys=True) == json.dumps(second, sort_keys=True)
 
 
 def storable(text: str) -> str:
@@ -78,10 +78,10 @@ def storable(text: str) -> str:
 
 def problem_with(text: str) -> str | None:
     """Return why ``text`` cannot be stored on both databases, None if it can."""
-    found = _UNSTORABLE.search(text)
-    if found is None:
+    match = _UNSTORABLE.search(text)
+    if match is None:
         return None
-    return "contains a NUL character" if found.group() == "\x00" else "contains a lone surrogate"
+    return "contains a NUL character" if match.group() == "\x00" else "contains a lone surrogate"
 
 
 def is_deeper(value: object, levels: int) -> bool:
@@ -142,12 +142,12 @@ def _not_json(error: json.JSONDecodeError) -> str:
 
 
 def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         seen: set[str] = set()
         repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise InvalidJsonError(f"duplicate key {repeated[:100]!r}")
-    return found
+    return members
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -166,7 +166,7 @@ def _mark_each(batch: dict[str, Any], items: str) -> str | None:
     """Put an `Unstorable` in the place of each item with a problem. Return the problem beside the items."""
     listed, batch[items] = batch[items], []
     problem = _unstorable(batch)
-    batch[items] = [Unstorable(item, found) if (found := _unstorable(item)) else item for item in listed]
+    batch[items] = [Unstorable(item, reason) if (reason := _unstorable(item)) else item for item in listed]
     return problem
 
 

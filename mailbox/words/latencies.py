@@ -29,9 +29,9 @@ class Latencies:
         for one in json.loads(f"[{','.join(text for text in texts if text not in ('', '{}'))}]"):
             for bucket, count in one.items():
                 counts[bucket] = counts.get(bucket, 0) + count
-        found = cls.__new__(cls)
-        found._counts = Counter({int(bucket): count for bucket, count in counts.items()})
-        return found
+        latencies = cls.__new__(cls)
+        latencies._counts = Counter({int(bucket): count for bucket, count in counts.items()})
+        return latencies
 
     def __iadd__(self, other: Latencies) -> Self:
         self._counts.update(other._counts)

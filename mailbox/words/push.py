@@ -44,8 +44,8 @@ class PushTarget:
 
     def check(self) -> None:
         """Raise `InvalidRequestError` for fields of wrong types, else for invalid values. It lists all such fields."""
-        if found := dict(self.problems()):
-            raise InvalidRequestError(found)
+        if problems := dict(self.problems()):
+            raise InvalidRequestError(problems)
 
     def problems(self, prefix: str = "") -> Iterator[tuple[str, str]]:
         """Yield (path, problem) for each problem; ``prefix`` begins each path."""

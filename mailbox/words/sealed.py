@@ -54,10 +54,10 @@ def path(leaves: Sequence[bytes], index: int) -> list[Step]:
 
 def climbed(start: bytes, steps: Iterable[Step]) -> bytes:
     """Return the root to which ``steps`` lead from the leaf hash ``start``."""
-    found = start
+    root = start
     for side, sibling in steps:
-        found = node(sibling, found) if side == "left" else node(found, sibling)
-    return found
+        root = node(sibling, root) if side == "left" else node(root, sibling)
+    return root
 
 
 def _above(level: Sequence[bytes]) -> list[bytes]:
@@ -89,8 +89,8 @@ class Tombstone:
     @classmethod
     def read(cls, data: str) -> Self | None:
         """Return the tombstone that ``data`` is; None for any other data."""
-        found = _TOMBSTONE.fullmatch(data)
-        return cls(found[1], int(found[2])) if found else None
+        match = _TOMBSTONE.fullmatch(data)
+        return cls(match[1], int(match[2])) if match else None
 
     def __str__(self) -> str:
         return f'{{"erased":"{self.digest}","by":{self.by}}}'
@@ -98,8 +98,8 @@ class Tombstone:
 
 def digest_of(data: str) -> str:
     """Return the SHA-256 of a row's data, which a tombstone keeps."""
-    found = Tombstone.read(data)
-    return found.digest if found else hashlib.sha256(data.encode()).hexdigest()
+    tombstone = Tombstone.read(data)
+    return tombstone.digest if tombstone else hashlib.sha256(data.encode()).hexdigest()
 
 
 def plain(value: Any) -> str | int | None:
@@ -235,14 +235,14 @@ class Chain:
         The rows are read only if the seal itself is right.
         """
         try:
-            found = self._of_seal(block) or self._of_rows(block, rows)
+            finding = self._of_seal(block) or self._of_rows(block, rows)
         except UNREADABLE:
-            found = _at(block, "the seal or its rows cannot be read")
-        if found is None:
+            finding = _at(block, "the seal or its rows cannot be read")
+        if finding is None:
             self.last = block
             self.blocks += 1
             self.rows += block.count
-        return found
+        return finding
 
     def _of_seal(self, block: Block) -> Finding | None:
         first, previous = (self.last.last_id + 1, self.last.hash) if self.last else (1, NO_BLOCK)
@@ -281,13 +281,13 @@ class Chain:
 
 def _difference(block: Block, leaves: Sequence[tuple[int, bytes]]) -> Finding:
     """Return the first row that is not as the block marks it."""
-    marked, found = dict(block.marked()), {number: leaf[:8] for number, leaf in leaves}
-    for number in sorted(marked.keys() | found.keys()):
-        if number not in found:
+    marked, stored = dict(block.marked()), {number: leaf[:8] for number, leaf in leaves}
+    for number in sorted(marked.keys() | stored.keys()):
+        if number not in stored:
             return _at(block, "the row was deleted", number)
         if number not in marked:
             return _at(block, "the row was inserted", number)
-        if marked[number] != found[number]:
+        if marked[number] != stored[number]:
             return _at(block, "the row was changed", number)
     return _at(block, "the rows are not those of the seal")
 

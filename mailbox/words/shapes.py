@@ -29,9 +29,9 @@ _EXPECTED: Mapping[type, str] = {
 }
 
 
-def require(kind: type, **given: object) -> None:
+def require(kind: type, **values: object) -> None:
     """Raise `InvalidRequestError`, which names each value that is not of ``kind``. None is not of any kind."""
-    wrong = {name: _expected(kind) for name, value in given.items() if not isinstance(value, kind)}
+    wrong = {name: _expected(kind) for name, value in values.items() if not isinstance(value, kind)}
     if wrong:
         raise InvalidRequestError(wrong)
 
@@ -42,13 +42,13 @@ def shape_problems(value: DataclassInstance) -> Iterator[tuple[str, str]]:
     The plain string of a `StrEnum` member fits. Fields of nested dataclasses have paths such as ``sender.display``.
     """
     for name, kind, is_optional, is_dataclass in _declared(type(value)):
-        given = getattr(value, name)
-        if given is None and is_optional:
+        member = getattr(value, name)
+        if member is None and is_optional:
             continue
-        if type(given) is not kind and not _fits(given, kind):
+        if type(member) is not kind and not _fits(member, kind):
             yield name, _expected(kind)
         elif is_dataclass:
-            yield from ((f"{name}.{path}", problem) for path, problem in shape_problems(given))
+            yield from ((f"{name}.{path}", problem) for path, problem in shape_problems(member))
 
 
 @cache
@@ -63,12 +63,12 @@ def _declared(shape: type[DataclassInstance]) -> Sequence[tuple[str, type, bool,
     return fields
 
 
-def _fits(given: object, kind: type) -> bool:
+def _fits(value: object, kind: type) -> bool:
     if issubclass(kind, Enum):
-        return isinstance(given, str) and given in kind._value2member_map_
+        return isinstance(value, str) and value in kind._value2member_map_
     if kind is int:
-        return type(given) is int
-    return isinstance(given, list | tuple) if kind is Sequence else isinstance(given, kind)
+        return type(value) is int
+    return isinstance(value, list | tuple) if kind is Sequence else isinstance(value, kind)
 
 
 def _expected(kind: type) -> str:

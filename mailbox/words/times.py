@@ -39,12 +39,12 @@ def parse_range(text: str, now: datetime) -> tuple[datetime, datetime | None] | 
 def _moment(text: str, now: datetime) -> datetime | None:
     try:
         if _TIME.fullmatch(text):
-            found = datetime.combine(now.date(), time.fromisoformat(text), now.tzinfo)
-            return found if found <= now else found - timedelta(days=1)
-        found = datetime.fromisoformat(text)
-        if not 1970 <= found.year < 9999:
+            moment = datetime.combine(now.date(), time.fromisoformat(text), now.tzinfo)
+            return moment if moment <= now else moment - timedelta(days=1)
+        moment = datetime.fromisoformat(text)
+        if not 1970 <= moment.year < 9999:
             return None
-        return found if found.tzinfo else found.replace(tzinfo=now.tzinfo)
+        return moment if moment.tzinfo else moment.replace(tzinfo=now.tzinfo)
     except (ValueError, OverflowError):
         return None
 

@@ -72,4 +72,4 @@ def test_at_most_so_many_agents_are_kept(bob, alice, monkeypatch):
     for name in ("bob", "alice", "bob@local", "alice@local"):
         official_agents.find(name)
 
-    assert list(official_agents._kept._found) == ["bob@local", "alice@local"]
+    assert list(official_agents._kept._by_name) == ["bob@local", "alice@local"]

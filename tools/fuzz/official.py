@@ -27,7 +27,7 @@ from mailbox.inspection.official_tasks import TaskFilter
 from mailbox.models import Agent
 from mailbox.words import json_text, secret_box
 from mailbox.words.a2a import v0_3, v1_0
-from mailbox.words.a2a.fold import EventPosition, Said, opening_of
+from mailbox.words.a2a.fold import EventPosition, LifeMessage, opening_of
 from mailbox.words.a2a.states import TaskState
 from mailbox.words.a2a.v0_3_requests import OldRequest
 from mailbox.words.envelopes import AgentRef
@@ -99,7 +99,7 @@ def _sent(body: requests.SendMessageRequest) -> None:
     body.words().check()
     opened = opening_of(envelope.intent_text, json_text.loads(json_text.dumps(dict(envelope.metadata))))
     shown = v1_0.message(
-        Said(seq=1, message_id=opened.message_id, blocks=opened.blocks, extra=opened.extra), {"contextId": "c"}
+        LifeMessage(seq=1, message_id=opened.message_id, blocks=opened.blocks, extra=opened.extra), {"contextId": "c"}
     )
     assert json_text.same(v0_3.message_in(v0_3.message_out(shown))["messageId"], body.message.message_id)
     if json_text.problem_in(shown, level=READ_BY_THE_SDK) is None:

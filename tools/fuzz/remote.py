@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentcards import client
 from agentcards.carriages import official
-from agentcards.carriages.official import OfficialSight
+from agentcards.carriages.official import OfficialSnapshot
 from agentcards.carriages.reporting import RemoteEnding
 from agentcards.models import RemoteConversation
 from agentcards.official_client.bindings import SENDS, RemoteOperation, wire_of
@@ -78,12 +78,12 @@ def posted(shown: ShownTask | ShownMessage) -> None:
         for is_direct in (True, False):
             _ended(official.ending_of_answer(shown, is_direct=is_direct))
         return
-    sight = OfficialSight(RemoteConversation(asked=""), shown)
+    snapshot = OfficialSnapshot(RemoteConversation(asked=""), shown)
     news = [official._update(said) for said in shown.words if said.blocks or said.progress is not None]
-    question = sight._question()
+    question = snapshot._question()
     made = map(_whole, shown.artifacts.values())
     _checked([*news, *filter(None, made), *([question] if question else [])])
-    if ending := sight.ending:
+    if ending := snapshot.ending:
         _ended(ending)
     texts = (shown.task_id, shown.context_id, shown.status_at, shown.question)
     assert all(json_text.problem_with(text) is None for text in texts)

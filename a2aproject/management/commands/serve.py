@@ -128,7 +128,7 @@ class Command(BaseCommand):
     def _prepare_database(self) -> None:
         try:
             self.check(tags=[DURABILITY], databases=[DEFAULT_DB_ALIAS])
-            with _one_at_a_time():
+            with _setup_lock():
                 call_command("migrate", interactive=False, verbosity=0, progress=True, stdout=self.stdout)
                 credentials = first_run.create_operator_and_agent()
                 conflicts = own_agent_setup.make_all()
@@ -169,7 +169,7 @@ def _addresses() -> list[str]:
 
 
 @contextlib.contextmanager
-def _one_at_a_time() -> Iterator[None]:
+def _setup_lock() -> Iterator[None]:
     """Hold an advisory lock, so that hubs on one PostgreSQL set it up one after the other. Waits without limit.
 
     The waiting hub has no session. A session that waits for the lock holds a snapshot. A concurrent build of an index

@@ -19,7 +19,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.own_agents import ANONYMOUS, OWN_AGENTS, has_credential
 from mailbox.access.requests import SCOPE_FIELDS, Action, Request
 from mailbox.database import compiled
-from mailbox.database.compiled import NOW, Given, Time
+from mailbox.database.compiled import NOW, Parameter, Time
 from mailbox.journal import entries
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.models.agent import CapabilityGrantQuerySet
@@ -279,7 +279,7 @@ def _held(agent: Agent) -> tuple[CapabilityGrant, ...]:
 
 @compiled.once
 def _live_to_send() -> CapabilityGrantQuerySet:
-    names = Given("by_display", TextField()), Given("by_key", TextField())
+    names = Parameter("by_display", TextField()), Parameter("by_key", TextField())
     return _naming(names, NOW).select_related("subject")
 
 
@@ -293,7 +293,7 @@ def _sends(agent: Agent) -> tuple[str, str]:
     return f"{requests.SEND}.{agent.display}", f"{requests.SEND}.{agent.pubkey}"
 
 
-def _naming(sends: tuple[str | Given, str | Given], now: Time) -> CapabilityGrantQuerySet:
+def _naming(sends: tuple[str | Parameter, str | Parameter], now: Time) -> CapabilityGrantQuerySet:
     """Return the live grants of ``anonymous@public`` for these actions.
 
     No agent passed them on. While a program has a credential of ``anonymous@public``, from an earlier version, there

@@ -8,7 +8,7 @@ from typing import Any
 
 from mailbox.access.limits import own_limits, quotas, waits
 from mailbox.database import compiled
-from mailbox.database.compiled import AGENT, GivenList
+from mailbox.database.compiled import AGENT, ListParameter
 from mailbox.models import Agent, PairStock, SenderStock
 
 MOST_PAIRS = 20
@@ -92,7 +92,7 @@ def _limited_pairs(most: int) -> Any:
 
 @compiled.once
 def _stocks() -> Any:
-    return SenderStock.objects.filter(agent__pk__among=GivenList("agents"))
+    return SenderStock.objects.filter(agent__pk__among=ListParameter("agents"))
 
 
 def _queued(sender: int, limit: int, **wanted: int) -> int:

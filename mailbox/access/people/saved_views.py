@@ -15,7 +15,7 @@ from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import compiled
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import Parameter
 from mailbox.journal import entries
 from mailbox.journal.entries.access import SharedViewData
 from mailbox.models import SavedView
@@ -163,8 +163,8 @@ def of_page(person: int, page: str, *, most: int) -> list[SavedView]:
 
 @compiled.once
 def _of_page() -> Any:
-    found = SavedView.objects.visible_to(Given("person", IntegerField()))
-    return found.filter(page=Given("page", CharField())).by_name()
+    found = SavedView.objects.visible_to(Parameter("person", IntegerField()))
+    return found.filter(page=Parameter("page", CharField())).by_name()
 
 
 def visible_to(person: int) -> list[SavedView]:

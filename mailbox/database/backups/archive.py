@@ -58,16 +58,16 @@ class Manifest:
     @classmethod
     def read(cls, text: bytes) -> Manifest:
         """Return the manifest in ``text``. Raises `BackupError` for another format, ValueError for other text."""
-        given = orjson.loads(text)
-        if not isinstance(given, dict):
+        fields = orjson.loads(text)
+        if not isinstance(fields, dict):
             raise ValueError("the manifest is not an object")
-        if given.get("format") != FORMAT:
+        if fields.get("format") != FORMAT:
             raise BackupError(
-                f"The backup has format {given.get('format')}, and this version reads format {FORMAT}. "
+                f"The backup has format {fields.get('format')}, and this version reads format {FORMAT}. "
                 "Restore it with the version of the hub that made it or a newer version."
             )
         try:
-            return cls(**given)
+            return cls(**fields)
         except TypeError as error:
             raise ValueError(str(error)) from error
 

@@ -57,11 +57,11 @@ def require_dumper() -> None:
     """Raise `BackupError` if pg_dump is missing here or older than the server."""
     need = connection.cursor().connection.info.server_version // 10_000
     where = f"Or run this where it is installed, and keep the hub's secret too: {shlex.join(_dump('', 'hub.dump'))}"
-    found = _version("pg_dump")
-    if found is None:
+    installed = _version("pg_dump")
+    if installed is None:
         raise BackupError(f"pg_dump is not installed here. Install PostgreSQL's client {need} or newer. {where}")
-    if found < need:
-        raise BackupError(f"pg_dump {found} is older than the server: {need}. Install its client {need}. {where}")
+    if installed < need:
+        raise BackupError(f"pg_dump {installed} is older than the server: {need}. Install its client {need}. {where}")
 
 
 def dump(snapshot_id: str) -> Iterator[bytes]:
@@ -164,8 +164,8 @@ def _dump(snapshot_id: str, target: str = "") -> list[str]:
     """Return the command that dumps the hub's schema. It shows no password."""
     from psycopg.conninfo import make_conninfo  # imported late: a hub on SQLite does not need it
 
-    given = connection.cursor().connection.info.get_parameters()
-    chosen = {name: value for name, value in given.items() if name not in NOT_DSN and USUAL.get(name) != value}
+    parameters = connection.cursor().connection.info.get_parameters()
+    chosen = {name: value for name, value in parameters.items() if name not in NOT_DSN and USUAL.get(name) != value}
     dsn = make_conninfo("", **chosen)
     quoted = schema().replace('"', '""')
     own = [f"--snapshot={snapshot_id}"] if snapshot_id else []
@@ -178,8 +178,8 @@ def _version(program: str) -> int | None:
     if shutil.which(program) is None:
         return None
     printed = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout  # noqa: S603
-    found = re.search(r"\) (\d+)", printed)
-    return int(found[1]) if found else 0
+    match = re.search(r"\) (\d+)", printed)
+    return int(match[1]) if match else 0
 
 
 def _value(query: str) -> Any:

@@ -39,10 +39,10 @@ def copy_to(target: Path) -> None:
 def check(copy: Path) -> None:
     """Raise `BackupError` unless the closed copy is a whole database with all the rows that its rows refer to."""
     with _reported(copy), _open(copy) as opened:
-        found = [row[0] for row in opened.execute("PRAGMA integrity_check(3)")]
-        orphans = len(opened.execute("PRAGMA foreign_key_check").fetchall()) if found == ["ok"] else 0
-    if found != ["ok"]:
-        raise BackupError(f"The SQLite database is damaged: {'; '.join(found)}.")
+        problems = [row[0] for row in opened.execute("PRAGMA integrity_check(3)")]
+        orphans = len(opened.execute("PRAGMA foreign_key_check").fetchall()) if problems == ["ok"] else 0
+    if problems != ["ok"]:
+        raise BackupError(f"The SQLite database is damaged: {'; '.join(problems)}.")
     if orphans:
         raise BackupError(f"The SQLite database is damaged: {orphans} rows refer to rows that do not exist.")
 

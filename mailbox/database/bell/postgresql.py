@@ -127,11 +127,11 @@ class Ringer:
         self._renews_at = time.monotonic() + topics.RENEWED_EVERY if self._announced else float("inf")
         return self._announced
 
-    def _send_or_drop(self, said: Sequence[str]) -> None:
+    def _send_or_drop(self, lines: Sequence[str]) -> None:
         """Send, and if the connection was lost, once more on a new one. A ring is a hint, so it may be dropped then."""
         for is_last in (False, True):
             try:
-                self._send(said)
+                self._send(lines)
             except FAILURES as error:
                 self._drop_connection()
                 if is_last:
@@ -146,9 +146,9 @@ class Ringer:
             with suppress(Exception):
                 own.close()
 
-    def _send(self, said: Sequence[str]) -> None:
+    def _send(self, lines: Sequence[str]) -> None:
         self._own = self._own or connected()
-        for payload in payloads(self.name, said):
+        for payload in payloads(self.name, lines):
             self._own.execute(NOTIFY, (CHANNEL, payload))
 
 
@@ -220,10 +220,10 @@ def lines(rung: Mapping[str, int], announced: frozenset[str] | None) -> Iterator
     yield from (f"{count} {topic}" for topic, count in rung.items())
 
 
-def payloads(name: str, said: Sequence[str]) -> Iterator[str]:
+def payloads(name: str, lines: Sequence[str]) -> Iterator[str]:
     """Return the texts that carry these lines, each after a line with the process's name."""
     text = name
-    for line in said:
+    for line in lines:
         if len(text) + 1 + len(line) > MOST_BYTES:
             yield text
             text = name
@@ -236,8 +236,8 @@ def read(payload: str) -> tuple[str, Mapping[str, int], Sequence[str]]:
 
     Another program wrote each count with more than `MOST_DIGITS`.
     """
-    name, *said = payload.split("\n")
-    parts = [line.partition(" ") for line in said]
+    name, *lines = payload.split("\n")
+    parts = [line.partition(" ") for line in lines]
     counts = {topic: int(count) for count, _, topic in parts if count.isdecimal() and len(count) <= MOST_DIGITS}
     return name, counts, [topic for sign, blank, topic in parts if sign == "+" and blank]
 

@@ -77,13 +77,13 @@ class Follower:
         waiters.begin_hearing()
         looked_at = -math.inf
         while waiters.is_anyone_here():
-            is_told = self._silence.acquire(timeout=EVERY)
-            if is_told and (early := looked_at + GATHERED - time.monotonic()) > 0:
+            is_notified = self._silence.acquire(timeout=EVERY)
+            if is_notified and (early := looked_at + GATHERED - time.monotonic()) > 0:
                 time.sleep(early)
                 self._silence.acquire(blocking=False)
             looked_at = time.monotonic()
             before, version = version, own.execute("PRAGMA data_version").fetchone()
-            if is_told or version != before:
+            if is_notified or version != before:
                 last = self._ring_after(own, last)
 
     def _ring_after(self, own: Any, last: int) -> int:

@@ -146,13 +146,13 @@ class Parties(Protocol):
 def of_task(kind: Kind, changed: Parties) -> list[str]:
     """Return the topics that a journal row of ``kind`` rings for this task."""
     rings = RINGS[kind]
-    found = [task(changed.uuid)] if Ring.TASK in rings else []
+    topics = [task(changed.uuid)] if Ring.TASK in rings else []
     if Ring.RECIPIENT in rings:
-        found.append(agent(changed.recipient_id))
+        topics.append(agent(changed.recipient_id))
     if Ring.SENDER in rings:
-        found.append(sender(changed.sender_id))
-        found += [CALLBACKS] if changed.calls_back else []
-    return found
+        topics.append(sender(changed.sender_id))
+        topics += [CALLBACKS] if changed.calls_back else []
+    return topics
 
 
 def of_kind(kind: Kind) -> list[str]:

@@ -20,7 +20,7 @@ from django.db import InterfaceError, OperationalError, connection
 
 from mailbox.database.bell import topics as topics_module
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 class Waiter:
@@ -50,7 +50,7 @@ class Waiter:
         self.has_ended = True
         self.ring()
 
-    def look(self, look: Callable[[], Found]) -> Found:
+    def look(self, look: Callable[[], Value]) -> Value:
         """Return what ``look`` returns, which answers the rings that came before. Later rings ask for another look.
 
         If the look raises, another waiter of a shared topic gets the ring.
@@ -59,14 +59,14 @@ class Waiter:
             was_rung, was_chained = self.is_rung, self.is_chained
             _here.forget_rings(self)
         try:
-            found = look()
+            value = look()
         except BaseException:
             if was_rung:
                 self.pass_on(is_chained=was_chained)
             raise
-        if found and was_chained:
+        if value and was_chained:
             self.pass_on(is_chained=True)
-        return found
+        return value
 
     def wait(self, seconds: float | None) -> bool:
         """Wait for a ring, at most so many seconds, None without limit. Return whether another look is due."""
@@ -118,10 +118,10 @@ class _Waiters:
 
     def ring_some_of(self, topic: str, count: int, *, is_chained: bool) -> int:
         """Ring at most so many waiters of a shared topic; return how many it had."""
-        found = list(islice(self.idle.get(topic, ()), count))
-        for waiter in found:
+        waiting = list(islice(self.idle.get(topic, ()), count))
+        for waiter in waiting:
             self.ring(waiter, is_chained=is_chained)
-        return len(found)
+        return len(waiting)
 
     def forget_rings(self, waiter: Waiter) -> None:
         waiter.is_rung = waiter.is_chained = False
@@ -287,43 +287,43 @@ MOST = 500  # waits of one look
 Key = TypeVar("Key", bound=Hashable)
 
 
-class AwaitedLook(Waiter, Generic[Key, Found]):
+class AwaitedLook(Waiter, Generic[Key, Value]):
     """A wait for what the shared look finds for a key. Its rings wake no thread, but ask for the shared look."""
 
     def __init__(
-        self, key: Key, topic: str, looks: queue.SimpleQueue[AwaitedLook[Key, Found]], wake: Callable[[], None]
+        self, key: Key, topic: str, looks: queue.SimpleQueue[AwaitedLook[Key, Value]], wake: Callable[[], None]
     ):
         """``wake`` is called once there is something to read."""
         super().__init__([topic])
         self.key, self.wake = key, wake
-        self.found: Found | None = None
+        self.value: Value | None = None
         self.error: Exception | None = None
         self._looks = looks
 
     def awake(self) -> None:
         self._looks.put(self)
 
-    def read(self) -> Found | None:
+    def read(self) -> Value | None:
         """Return what was found; None if nothing was found yet. Raises the error of the last look."""
         if self.error is not None:
             raise self.error
-        return self.found
+        return self.value
 
 
-class SharedLook(Generic[Key, Found]):
+class SharedLook(Generic[Key, Value]):
     """The look for all waits of a kind. ``look`` returns what it finds for some of the keys."""
 
-    def __init__(self, look: Callable[[Sequence[Key]], Mapping[Key, Found]]) -> None:
+    def __init__(self, look: Callable[[Sequence[Key]], Mapping[Key, Value]]) -> None:
         self._look = look
         self._begin()
         os.register_at_fork(after_in_child=self._begin)
 
     def _begin(self) -> None:
         self._lock, self._is_running = threading.Lock(), False
-        self._rung: queue.SimpleQueue[AwaitedLook[Key, Found]] = queue.SimpleQueue()
+        self._rung: queue.SimpleQueue[AwaitedLook[Key, Value]] = queue.SimpleQueue()
 
     @contextmanager
-    def awaiting(self, key: Key, topic: str, wake: Callable[[], None]) -> Iterator[AwaitedLook[Key, Found]]:
+    def awaiting(self, key: Key, topic: str, wake: Callable[[], None]) -> Iterator[AwaitedLook[Key, Value]]:
         """Look for ``key`` at once and at each ring of ``topic`` during the block. Call ``wake`` once it is found."""
         self._run_in_background()
         awaited = AwaitedLook(key, topic, self._rung, wake)
@@ -350,27 +350,27 @@ class SharedLook(Generic[Key, Found]):
                     break
             self._answer(rung)
 
-    def _answer(self, rung: Sequence[AwaitedLook[Key, Found]]) -> None:
+    def _answer(self, rung: Sequence[AwaitedLook[Key, Value]]) -> None:
         forget_rings(rung)
         error: Exception | None = None
-        found: Mapping[Key, Found] = {}
+        values: Mapping[Key, Value] = {}
         try:
-            found = self._found(list(dict.fromkeys(awaited.key for awaited in rung)))
+            values = self._look_reconnecting(list(dict.fromkeys(awaited.key for awaited in rung)))
         except Exception as failure:  # noqa: BLE001 (each waiting request reports it)
             error = failure
         for awaited in rung:
-            awaited.error, awaited.found = error, found.get(awaited.key, awaited.found)
-            if error is not None or awaited.found is not None:
+            awaited.error, awaited.value = error, values.get(awaited.key, awaited.value)
+            if error is not None or awaited.value is not None:
                 awaited.wake()
 
-    def _found(self, keys: Sequence[Key]) -> Mapping[Key, Found]:
+    def _look_reconnecting(self, keys: Sequence[Key]) -> Mapping[Key, Value]:
         """Look for the keys. If the connection is lost, look once more on another, since hundreds may wait."""
         try:
             return self._look_once(keys)
         except (OperationalError, InterfaceError):
             return self._look_once(keys)
 
-    def _look_once(self, keys: Sequence[Key]) -> Mapping[Key, Found]:
+    def _look_once(self, keys: Sequence[Key]) -> Mapping[Key, Value]:
         try:
             return self._look(keys)
         finally:

@@ -179,8 +179,8 @@ class Watch:
         """Make one round."""
         self._looked_at = timezone.now()
         waited = waiters.waited()
-        found = [*map(topics.agent, self._leasable(waited)), *map(topics.sender, self._drainable(waited))]
-        waiters.wake(dict.fromkeys(found, 1), is_chained=True)
+        shared = [*map(topics.agent, self._leasable(waited)), *map(topics.sender, self._drainable(waited))]
+        waiters.wake(dict.fromkeys(shared, 1), is_chained=True)
         others = [topic for topic in waited if topic in topics.WITHOUT_LOOK]
         waiters.wake(dict.fromkeys([*map(topics.task, self._moved(waited)), *others], 1))
         if time.monotonic() - self._checked_at >= EVERY:
@@ -227,7 +227,7 @@ def _rows(
     now = timezone.now()
     after = after or now
     values = {
-        "ids": listed.given(ids),
+        "ids": listed.array(ids),
         "now": connection.ops.adapt_datetimefield_value(now),
         "now_ms": epoch_ms(now),
         "after": connection.ops.adapt_datetimefield_value(after),

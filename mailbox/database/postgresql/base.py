@@ -46,9 +46,9 @@ class UtcLoader(TimestamptzLoader):
 @cache
 def with_quick_moments(adapters: AdaptersMap) -> AdaptersMap:
     """Return a copy of these adapters with `UtcLoader`."""
-    found = AdaptersMap(adapters)
-    found.register_loader("timestamptz", UtcLoader)
-    return found
+    quick = AdaptersMap(adapters)
+    quick.register_loader("timestamptz", UtcLoader)
+    return quick
 
 
 TRUSTED_FOR = 5.0  # seconds after its last use

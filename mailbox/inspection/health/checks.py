@@ -23,7 +23,7 @@ from mailbox.access import own_agents
 from mailbox.database import compiled, waiting
 from mailbox.database.bell import waiters
 from mailbox.database.bell.watch import EVERY_DEAF
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import Parameter
 from mailbox.database.paging import Counted, query_of_figures
 from mailbox.inspection.statistics import standing
 from mailbox.models import Alert, ApiKey
@@ -179,7 +179,7 @@ def callbacks(now: datetime) -> HealthCheck:
 
 @compiled.once
 def _failing(most: int) -> Query:
-    return query_of_figures(*(Counted.up_to(most, part) for part in standing.failing_callbacks(Given("before"))))
+    return query_of_figures(*(Counted.up_to(most, part) for part in standing.failing_callbacks(Parameter("before"))))
 
 
 def _named_work(names: list[str]) -> str:

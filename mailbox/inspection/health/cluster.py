@@ -9,7 +9,7 @@ from typing import Any
 from django.db.models import CharField
 
 from mailbox.database import compiled, timetable
-from mailbox.database.compiled import Given
+from mailbox.database.compiled import Parameter
 from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
 from mailbox.models import LastPass
 
@@ -53,4 +53,4 @@ def swept_at() -> datetime | None:
 
 @compiled.once
 def _finished() -> Any:
-    return LastPass.objects.filter(job=Given("job", CharField())).values_list("finished_at", flat=True)
+    return LastPass.objects.filter(job=Parameter("job", CharField())).values_list("finished_at", flat=True)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, F, Max, OuterRef, Sum
 
 from mailbox.database import compiled
-from mailbox.database.compiled import AGENT, Given
+from mailbox.database.compiled import AGENT, Parameter
 from mailbox.inspection.statistics import backlogs
 from mailbox.inspection.statistics.backlogs import GIVEN, Limits
 from mailbox.inspection.statistics.standing import ALL_ERRORS
@@ -145,7 +145,7 @@ def _tallies(now: datetime) -> Mapping[int, _ErrorTally]:
 
 @compiled.once
 def _tallied() -> Any:
-    minutes: Any = RollUp.objects.exclude(agent=None).filter(minute__gte=Given("since")).order_by().values("agent")
+    minutes: Any = RollUp.objects.exclude(agent=None).filter(minute__gte=Parameter("since")).order_by().values("agent")
     sums = minutes.annotate(errors=Sum("error"), results=Sum(F("ok") + F("partial") + F("error")))
     return sums.values_list("agent", "errors", "results")
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 from django.db.models import BigIntegerField, Case, Exists, F, OuterRef, Q, QuerySet, Subquery, Value, When
 
 from mailbox.database import compiled
-from mailbox.database.compiled import Given, Time
+from mailbox.database.compiled import Parameter, Time
 from mailbox.database.paging import Counted
 from mailbox.models import Agent, ApiKey, Lease, PublicRoute, Result, RollUp, SigningKey, Task
 from mailbox.models.agent import AgentQuerySet
@@ -30,7 +30,7 @@ class Limits(NamedTuple):
     stale_before: Time
 
 
-GIVEN = Limits(*(Given(name) for name in Limits._fields))
+GIVEN = Limits(*(Parameter(name) for name in Limits._fields))
 
 
 def with_backlog(agents: AgentQuerySet, most: int = COUNTED_TO) -> AgentQuerySet:
@@ -138,7 +138,7 @@ def _these(number: int) -> AgentQuerySet:
 
 @compiled.once
 def _with_questions() -> AgentQuerySet:
-    return with_questions(with_standing(Agent.objects.filter(pk=Given("pk", BigIntegerField())), GIVEN))
+    return with_questions(with_standing(Agent.objects.filter(pk=Parameter("pk", BigIntegerField())), GIVEN))
 
 
 @compiled.once

@@ -16,7 +16,7 @@ from django.db.models import Case, F, Q, QuerySet, Subquery, Sum, Value, When
 from django.db.models.sql import Query
 
 from mailbox.database import compiled
-from mailbox.database.compiled import NOW, Compiled, Given, Time
+from mailbox.database.compiled import NOW, Compiled, Parameter, Time
 from mailbox.database.paging import Counted, Summed, query_of_figures
 from mailbox.inspection.statistics import backlogs
 from mailbox.inspection.statistics.backlogs import GIVEN, QUIET_AFTER, Limits, unserved
@@ -67,7 +67,7 @@ def late_names(now: datetime, *, most: int) -> list[str]:
 
 @compiled.once
 def _late_names(most: int) -> Any:
-    found = unserved(Given("late_before"), Given("quiet_before")).order_by("display")
+    found = unserved(Parameter("late_before"), Parameter("quiet_before")).order_by("display")
     return found.values_list("display", flat=True)[: most + 1]
 
 
@@ -111,7 +111,7 @@ def error_shares(now: datetime) -> list[ErrorShare]:
 @compiled.once
 def _counts(most: int) -> Any:
     """Return the query of the numbers of a `_Tally` by agent."""
-    start, since = Given("start"), Given("since")
+    start, since = Parameter("start"), Parameter("since")
     rolled = RollUp.objects.exclude(agent=None).filter(minute__gte=start)
     return _by_minute(rolled, since).union(_by_result(Result.objects.not_rolled_up(start, most), since), all=True)
 
@@ -242,7 +242,7 @@ def _attention(stale_after: timedelta, most: int) -> Query:
 
 @compiled.once
 def _standing(bands: tuple[tuple[timedelta, timedelta | None], ...], stale_after: timedelta, most: int) -> Query:
-    failing = [Counted.up_to(most, part) for part in failing_callbacks(Given("failing_before"))]
+    failing = [Counted.up_to(most, part) for part in failing_callbacks(Parameter("failing_before"))]
     scans = AuditEvent.objects.scans().through(AuditEvent.Source.SCHEDULER).newest_first()
     return query_of_figures(
         *(Counted(Lease.objects.aged(NOW, least, below).values("pk")) for least, below in bands),

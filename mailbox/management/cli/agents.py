@@ -55,11 +55,11 @@ def _close(options: Namespace) -> str:
 
 
 def _card(options: Namespace) -> str:
-    found = official_agents.find(arguments.agent(options.name).display)
-    base_url, card = official_card.base_url(found.agent.display), found.card()
+    agent = official_agents.find(arguments.agent(options.name).display)
+    base_url, card = official_card.base_url(agent.agent.display), agent.card()
     if options.json:
-        told = {"kind": "a2a_agent_card", "base_url": base_url, "key_id": card_signing.key_id(), "card": card}
-        return output.as_json(told)
+        answer = {"kind": "a2a_agent_card", "base_url": base_url, "key_id": card_signing.key_id(), "card": card}
+        return output.as_json(answer)
     return f"{base_url}\n{json.dumps(card, indent=2, ensure_ascii=False)}"
 
 

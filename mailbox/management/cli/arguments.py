@@ -114,11 +114,11 @@ def instant(name: str) -> Callable[[str], datetime]:
         try:
             if text.isdecimal():
                 return EPOCH + timedelta(milliseconds=int(text))
-            found = datetime.fromisoformat(text)
+            moment = datetime.fromisoformat(text)
         except (ValueError, OverflowError) as error:
             problem = f"{name} must be a time, such as 2030-01-31T12:00:00Z, or epoch milliseconds"
             raise ArgumentTypeError(problem) from error
-        return found if found.tzinfo else found.replace(tzinfo=UTC)
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
     return read
 

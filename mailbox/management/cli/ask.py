@@ -110,8 +110,8 @@ class _Talk:
 
     def __init__(self, agent: ReachedAgent, options: Namespace) -> None:
         self._agent, self._options = agent, options
-        self._told: set[str] = set()  # ids of messages
-        self._printed: dict[str, int] = {}  # blocks of each artifact
+        self._printed_ids: set[str] = set()  # of messages
+        self._printed_blocks: dict[str, int] = {}  # number, by artifact
         self._state = ""
 
     def run(self) -> str:
@@ -159,26 +159,26 @@ class _Talk:
         if closing is not None:
             self._print_message(closing)
 
-    def _print_message(self, said: ShownMessage) -> None:
-        if said.message_id in self._told:
+    def _print_message(self, message: ShownMessage) -> None:
+        if message.message_id in self._printed_ids:
             return
-        self._told.add(said.message_id)
-        if said.progress is not None:
-            _write(f"{said.progress:.0%}")
-        for text in output.blocks(said.blocks):
+        self._printed_ids.add(message.message_id)
+        if message.progress is not None:
+            _write(f"{message.progress:.0%}")
+        for text in output.blocks(message.blocks):
             _write(text)
 
     def _print_artifacts(self, shown: ShownTask) -> None:
         """Print the blocks that were added to each artifact. An artifact that was replaced is printed anew."""
         for artifact in shown.artifacts.values():
-            seen = self._printed.get(artifact.artifact_id, 0)
+            seen = self._printed_blocks.get(artifact.artifact_id, 0)
             seen = 0 if seen > len(artifact.blocks) else seen
             if len(artifact.blocks) > seen:
                 if not seen:
                     _write(f"artifact {artifact.details.get('name') or artifact.artifact_id}:")
                 for text in output.blocks(artifact.blocks[seen:]):
                     _write(text)
-            self._printed[artifact.artifact_id] = len(artifact.blocks)
+            self._printed_blocks[artifact.artifact_id] = len(artifact.blocks)
 
 
 def _end(shown: ShownTask) -> str:

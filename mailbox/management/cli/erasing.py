@@ -41,5 +41,5 @@ def _erase(options: Namespace) -> str:
         raise CommandError(f"The payload is blank. {HELD}")
     if options.json:
         return output.as_json({"kind": "a2a_erasure", "erased": erased})
-    found = [f"{count} {name}" for name, count in erased.items() if count]
-    return f"erased {', '.join(found)}" if found else "nothing was left to erase"
+    counts = [f"{count} {name}" for name, count in erased.items() if count]
+    return f"erased {', '.join(counts)}" if counts else "nothing was left to erase"

@@ -78,10 +78,10 @@ def _revoke(options: Namespace) -> str:
 
 
 def _list(options: Namespace) -> str:
-    found = list(paging.every(lambda cursor: lists.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
+    grants = list(paging.every(lambda cursor: lists.grants(Caller.command_line(), limit=PAGE, cursor=cursor)))
     if options.json:
-        return output.as_json({"kind": "capabilities", "capabilities": [access_wire.capability(one) for one in found]})
-    rows = [(str(one.grant_id), one.subject.display, one.action, _standing(one), one.scope) for one in found]
+        return output.as_json({"kind": "capabilities", "capabilities": [access_wire.capability(one) for one in grants]})
+    rows = [(str(one.grant_id), one.subject.display, one.action, _standing(one), one.scope) for one in grants]
     return output.lines(output.columns(rows), none="(no grants)")
 
 

@@ -65,7 +65,7 @@ def _verify(options: Namespace) -> str:
     if options.key and not options.file:
         raise CommandError("--key goes with --file alone", returncode=2)
     try:
-        found = (
+        result = (
             journal_export.verify(options.file, key=options.key, head=options.head)
             if options.file
             else verification.verify(first=options.first, last=options.last, head=options.head)
@@ -73,23 +73,23 @@ def _verify(options: Namespace) -> str:
     except OSError as error:
         raise MailboxError(f"cannot read {options.file}: {error.strerror}") from error
     if options.json:
-        line = output.as_json(journal_wire.verification(found))
-        if found.finding is None:
+        line = output.as_json(journal_wire.verification(result))
+        if result.finding is None:
             return line
         sys.stdout.write(f"{line}\n")
         raise SystemExit(1)
-    if found.finding is not None:
-        raise JournalChangedError(f"the journal was changed: {found.finding.sentence}")
-    return _sentence(found)
+    if result.finding is not None:
+        raise JournalChangedError(f"the journal was changed: {result.finding.sentence}")
+    return _sentence(result)
 
 
-def _sentence(found: Verification) -> str:
-    erased = f", of which {len(found.erased)} were erased" if found.erased else ""
-    lines = [f"the journal is whole: {found.rows} row(s) in {found.blocks} block(s) are as sealed{erased}"]
-    if found.unsealed:
-        lines.append(f"{found.unsealed} newest row(s) are not sealed yet")
-    if found.head is not None:
-        lines.append(f"head {found.head.hash} at row {found.head.last_id}")
+def _sentence(result: Verification) -> str:
+    erased = f", of which {len(result.erased)} were erased" if result.erased else ""
+    lines = [f"the journal is whole: {result.rows} row(s) in {result.blocks} block(s) are as sealed{erased}"]
+    if result.unsealed:
+        lines.append(f"{result.unsealed} newest row(s) are not sealed yet")
+    if result.head is not None:
+        lines.append(f"head {result.head.hash} at row {result.head.last_id}")
     return "\n".join(lines)
 
 

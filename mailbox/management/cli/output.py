@@ -78,9 +78,9 @@ def lease(row: Lease, newest: Message | None) -> str:
 
 def result(row: Result, answer: Answer) -> str:
     """Return a result: its task and status, then the text of its whole answer; other blocks as JSON."""
-    said = f": {row.error_message}" if row.error_message else ""
+    reason = f": {row.error_message}" if row.error_message else ""
     texts = blocks(answer.blocks)
-    return "\n".join([f"task  {row.task.uuid}  {row.status}{said}", *(["", *texts] if texts else [])])
+    return "\n".join([f"task  {row.task.uuid}  {row.status}{reason}", *(["", *texts] if texts else [])])
 
 
 def blocks(content_: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -20,7 +20,7 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _reset(options: Namespace) -> str:
-    had_one = second_factor.reset(Caller.command_line(), options.name)
+    was_removed = second_factor.reset(Caller.command_line(), options.name)
     if options.json:
-        return output.as_json({"kind": "a2a_second_factor_reset", "username": options.name, "removed": had_one})
-    return f"{options.name} signs in with the password alone" + ("" if had_one else ", as before")
+        return output.as_json({"kind": "a2a_second_factor_reset", "username": options.name, "removed": was_removed})
+    return f"{options.name} signs in with the password alone" + ("" if was_removed else ", as before")

@@ -81,31 +81,31 @@ def _profile(options: Namespace) -> str:
     changes = _changes(options)
     caller = Caller.command_line()
     profile = profiles.update_profile(caller, agent, changes) if changes else AgentProfile.of(agent)
-    told = wire.agent(profile, with_remote_url=True)
+    card = wire.agent(profile, with_remote_url=True)
     if options.json:
-        return output.as_json(told)
-    rows = [(name, _spelled(value)) for name, value in _said(told)]
+        return output.as_json(card)
+    rows = [(name, _spelled(value)) for name, value in _shown_fields(card)]
     return output.lines(output.columns(rows), none="")
 
 
 def _changes(options: Namespace) -> dict[str, Any]:
-    given = vars(options)
+    values = vars(options)
     texts = (*TEXTS, "card_key")
-    changes = {field: given[f"profile_{field}"] for field in texts if given[f"profile_{field}"] is not None}
+    changes = {field: values[f"profile_{field}"] for field in texts if values[f"profile_{field}"] is not None}
     for field in ("skill_bundles", "extensions", *LISTS, *SWITCHES):
-        if given[field] is not None:
-            changes[field] = given[field]
+        if values[field] is not None:
+            changes[field] = values[field]
     if options.default_tools or options.tools is not None:
         changes["tool_permissions"] = options.tools
     return changes
 
 
-def _said(told: CorvidAgent) -> list[tuple[str, Any]]:
+def _shown_fields(card: CorvidAgent) -> list[tuple[str, Any]]:
     """Return the fields that are not as in an empty profile, without the second form of the identity."""
     usually_on = {"streaming", "pushNotifications", "extendedCard", "cardFor03"}
     return [
         (name, value)
-        for name, value in told.items()
+        for name, value in card.items()
         if name != "agentId" and (value not in (None, "", [], False)) != (name in usually_on)
     ]
 

@@ -48,8 +48,8 @@ def _show(options: Namespace) -> str:
 
 def _set(options: Namespace) -> str:
     agent, recipient = arguments.agent(options.agent), options.to and arguments.agent(options.to)
-    given = {name: vars(options)[f"quota_{name}"] for name in NAMED}
-    wanted = {name: limit for name, limit in given.items() if limit is not None}
+    limits = {name: vars(options)[f"quota_{name}"] for name in NAMED}
+    wanted = {name: limit for name, limit in limits.items() if limit is not None}
     if not wanted:
         raise CommandError("give at least one quota, such as --queued 500", returncode=WRONG_USAGE)
     own = {name: None if limit == DEFAULT else limit for name, limit in wanted.items()}
@@ -57,16 +57,16 @@ def _set(options: Namespace) -> str:
     return _show(options)
 
 
-def _as_json(one: Usage) -> dict[str, object]:
+def _as_json(usage: Usage) -> dict[str, object]:
     return {
-        "quota": one.name,
-        "recipient": one.recipient or None,
-        "used": one.used,
-        "limit": one.limit,
-        "is_own": one.is_own,
+        "quota": usage.name,
+        "recipient": usage.recipient or None,
+        "used": usage.used,
+        "limit": usage.limit,
+        "is_own": usage.is_own,
     }
 
 
-def _row(one: Usage) -> tuple[str, ...]:
-    used = "" if one.used is None else f"{one.used} of"
-    return one.what, used, str(one.limit), "its own" if one.is_own else "the setting"
+def _row(usage: Usage) -> tuple[str, ...]:
+    used = "" if usage.used is None else f"{usage.used} of"
+    return usage.what, used, str(usage.limit), "its own" if usage.is_own else "the setting"

@@ -30,9 +30,9 @@ def _add_post(commands: arguments.Commands) -> None:
         metavar="ok|error|partial|rejected",
         help="how the work ended",
     )
-    said = post.add_mutually_exclusive_group()
-    said.add_argument("--text", metavar="TEXT", help="the content, as one text block")
-    said.add_argument(
+    content = post.add_mutually_exclusive_group()
+    content.add_argument("--text", metavar="TEXT", help="the content, as one text block")
+    content.add_argument(
         "--content",
         type=arguments.json_objects("--content", "content blocks"),
         metavar="JSON",

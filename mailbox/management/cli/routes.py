@@ -57,10 +57,10 @@ def _add(options: Namespace) -> str:
 
 def _list(options: Namespace) -> str:
     caller = Caller.command_line()
-    found = paging.every(lambda cursor: credential_lists.public_routes(caller, limit=PAGE, cursor=cursor))
+    routes = paging.every(lambda cursor: credential_lists.public_routes(caller, limit=PAGE, cursor=cursor))
     if options.json:
-        return output.as_json({"kind": "a2a_routes", "routes": [access_wire.route(route) for route in found]})
-    return output.lines(output.columns([_row(route) for route in found]), none="(no routes)")
+        return output.as_json({"kind": "a2a_routes", "routes": [access_wire.route(route) for route in routes]})
+    return output.lines(output.columns([_row(route) for route in routes]), none="(no routes)")
 
 
 def _revoke(options: Namespace) -> str:

@@ -27,8 +27,8 @@ def _rotate(options: Namespace) -> str:
 
     done = secrets.reseal(Caller.command_line())
     if options.json:
-        found = {"resealed": done.resealed, "unreadable": done.unreadable}
-        return output.as_json({"kind": "a2a_secrets_rotated", **found})
+        counts = {"resealed": done.resealed, "unreadable": done.unreadable}
+        return output.as_json({"kind": "a2a_secrets_rotated", **counts})
     lines = [f"encrypted {done.resealed} secret(s) again"]
     if done.unreadable:
         lines.append(f"{done.unreadable} cannot be read: SECRET_KEY_FALLBACKS lacks their secret")

@@ -50,8 +50,8 @@ def add_commands(verbs: arguments.Commands) -> None:
 def read_proof(path: Path) -> KeyProof:
     """Return the proof in a file. Raise `CommandError` for a file without a proof."""
     try:
-        given: Any = json.loads(path.read_text("utf-8"))
-        return KeyProof.parse(given if isinstance(given, dict) else {})
+        proof: Any = json.loads(path.read_text("utf-8"))
+        return KeyProof.parse(proof if isinstance(proof, dict) else {})
     except OSError as error:
         raise CommandError(f"--proof {path}: {error.strerror}") from error
     except (ValueError, InvalidRequestError) as error:

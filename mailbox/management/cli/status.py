@@ -72,6 +72,6 @@ def _status(options: Namespace) -> str:
                 deadline_within_ms=options.deadline_within_ms,
             )
         )
-    found = [{"type": "task", "entry": wire.queue_entry(entry)} for entry in entries]
-    found += [{"type": "result", "result": wire.result(result, beside)} for result in pending]
-    return output.lines(map(output.as_json, found), none="(a2a queue empty)")
+    rows = [{"type": "task", "entry": wire.queue_entry(entry)} for entry in entries]
+    rows += [{"type": "result", "result": wire.result(result, beside)} for result in pending]
+    return output.lines(map(output.as_json, rows), none="(a2a queue empty)")

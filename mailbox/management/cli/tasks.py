@@ -113,9 +113,9 @@ def _send_file(options: Namespace) -> str:
     # Imported here, so that the other commands start without pydantic and Django REST framework.
     from mailbox.management.cli.send_file import send_file
 
-    given = [f"--{name.replace('_', '-')}" for name in OF_ONE_TASK if getattr(options, name) is not None]
-    if given:
-        raise CommandError(f"{given[0]} does not go with --file: write it into the lines", returncode=WRONG_USAGE)
+    misplaced = [f"--{name.replace('_', '-')}" for name in OF_ONE_TASK if getattr(options, name) is not None]
+    if misplaced:
+        raise CommandError(f"{misplaced[0]} does not go with --file: write it into the lines", returncode=WRONG_USAGE)
     return send_file(options)
 
 

@@ -33,10 +33,10 @@ def add_commands(commands: arguments.Commands) -> None:
 def _import(options: Namespace) -> str:
     done = import_tools(Caller.command_line(), options.listing, default=options.default)
     if options.json:
-        told = {"added": done.added, "changed": done.changed, "unchanged": done.unchanged, "partial": done.is_partial}
-        return output.as_json({"kind": "a2a_tools_imported", **told})
-    said = f"{len(done.added)} added, {len(done.changed)} changed, {len(done.unchanged)} unchanged"
-    return f"{said}; the listing has more pages: import those too" if done.is_partial else said
+        answer = {"added": done.added, "changed": done.changed, "unchanged": done.unchanged, "partial": done.is_partial}
+        return output.as_json({"kind": "a2a_tools_imported", **answer})
+    summary = f"{len(done.added)} added, {len(done.changed)} changed, {len(done.unchanged)} unchanged"
+    return f"{summary}; the listing has more pages: import those too" if done.is_partial else summary
 
 
 def _list(options: Namespace) -> str:

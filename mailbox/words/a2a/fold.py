@@ -42,7 +42,7 @@ class EventPosition(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Said:
+class LifeMessage:
     """A message of a task. ``blocks`` is its content without progress; ``progress`` has value and note.
 
     ``extra`` may have metadata, extensions and reference_task_ids. ``is_agents``: it is a message of an agent.
@@ -85,7 +85,7 @@ class LifeRow:
     kind: Kind
     at: datetime
     data: Mapping[str, Any]
-    said: Said | None = None
+    message: LifeMessage | None = None
     produced: ArtifactRow | None = None
     ending: LifeEnd | None = None
 
@@ -106,7 +106,7 @@ class StatusSnapshot:
 
     state: TaskState
     at: datetime
-    message: Said | None = None
+    message: LifeMessage | None = None
     attempt: int = 0
     outcome: str | None = None
     is_direct: bool = False
@@ -144,17 +144,17 @@ class TaskSnapshot:
     position: EventPosition
     generation: int
     status: StatusSnapshot
-    history: Sequence[Said]
+    history: Sequence[LifeMessage]
     artifacts: Sequence[ArtifactRow]
 
 
 class Fold:
     """The state of the fold over the rows of one task, which are added in order of their numbers, without a gap."""
 
-    def __init__(self, task_id: UUID, context_id: str | None, opening: Said) -> None:
+    def __init__(self, task_id: UUID, context_id: str | None, opening: LifeMessage) -> None:
         """Begin with the message that made the task."""
         self._task_id, self._context_id = task_id, context_id
-        self._said: list[Said] = [opening]
+        self._messages: list[LifeMessage] = [opening]
         self._artifacts: dict[str, ArtifactRow] = {}
         self._status: StatusSnapshot | None = None
         self._generation = 0
@@ -170,9 +170,9 @@ class Fold:
         self.position = EventPosition(row.seq)
         events = list(self._events(row))
         current = self._present.message
-        said = current if current is not None and current.seq == row.seq else _shown(row.said)
-        if said is not None:
-            self._said.append(said)
+        message = current if current is not None and current.seq == row.seq else _shown(row.message)
+        if message is not None:
+            self._messages.append(message)
         return events
 
     def view(self) -> TaskSnapshot:
@@ -186,7 +186,7 @@ class Fold:
             position=self.position,
             generation=self._generation,
             status=self._status,
-            history=[said for said in self._said if said is not current],
+            history=[message for message in self._messages if message is not current],
             artifacts=list(self._artifacts.values()),
         )
 
@@ -210,9 +210,9 @@ class Fold:
                 return self._status_at(row, TaskState.SUBMITTED)
             case Change.HEARD if "answers" in row.data:
                 return self._status_at(row, TaskState.SUBMITTED)
-            case Change.ASKED:
-                return self._status_at(row, of_question(row.data["awaits"]), message=_shown(row.said))
-            case Change.UPDATED if (message := _shown(row.said)) is not None:
+            case Change.INTERRUPTED:
+                return self._status_at(row, of_question(row.data["awaits"]), message=_shown(row.message))
+            case Change.UPDATED if (message := _shown(row.message)) is not None:
                 return self._status_at(row, self._present.state, message=message)
         return None
 
@@ -231,7 +231,7 @@ class Fold:
         yield self._event(EventKind.STATUS, row, status)
 
     def _status_at(
-        self, row: LifeRow, state: TaskState, *, message: Said | None = None, **changed: Any
+        self, row: LifeRow, state: TaskState, *, message: LifeMessage | None = None, **changed: Any
     ) -> StatusSnapshot:
         return replace(self._present, state=state, at=row.at, message=message, **changed)
 
@@ -253,21 +253,21 @@ def text_block(text: str) -> Block:
     return {"type": "text", "text": text}
 
 
-def _shown(said: Said | None) -> Said | None:
+def _shown(message: LifeMessage | None) -> LifeMessage | None:
     """Return the message if it has something to show: words or progress."""
-    if said is None or not (said.blocks or said.progress):
+    if message is None or not (message.blocks or message.progress):
         return None
-    return said
+    return message
 
 
-def words_of(said: Said) -> Sequence[Block]:
+def words_of(message: LifeMessage) -> Sequence[Block]:
     """Return the blocks to show of a message: its content, else the note of its progress, else the percentage."""
-    if said.blocks or said.progress is None:
-        return said.blocks
-    return [text_block(said.progress.get("note") or f"{said.progress['value']:.0%}".replace("%", " %"))]
+    if message.blocks or message.progress is None:
+        return message.blocks
+    return [text_block(message.progress.get("note") or f"{message.progress['value']:.0%}".replace("%", " %"))]
 
 
-def _closing(task_id: UUID, row: LifeRow, ending: LifeEnd) -> Said | None:
+def _closing(task_id: UUID, row: LifeRow, ending: LifeEnd) -> LifeMessage | None:
     """Return the final status message: the direct answer, or the error message and the closing words.
 
     Closing words that are the text of the error message, and perhaps more, stand alone.
@@ -276,13 +276,13 @@ def _closing(task_id: UUID, row: LifeRow, ending: LifeEnd) -> Said | None:
     if ending.is_direct:
         blocks = list(ending.blocks)
     elif ending.error_message and of_outcome(ending.outcome) != TaskState.COMPLETED:
-        is_told = row.said is not None and text_of(row.said.blocks) == ending.error_message
-        blocks = [] if is_told else [text_block(ending.error_message)]
+        is_repeated = row.message is not None and text_of(row.message.blocks) == ending.error_message
+        blocks = [] if is_repeated else [text_block(ending.error_message)]
     if not blocks:
-        return row.said
-    if row.said is not None:
-        return replace(row.said, blocks=[*blocks, *row.said.blocks])
-    return Said(seq=row.seq, message_id=derived_id(task_id, row.seq), blocks=blocks)
+        return row.message
+    if row.message is not None:
+        return replace(row.message, blocks=[*blocks, *row.message.blocks])
+    return LifeMessage(seq=row.seq, message_id=derived_id(task_id, row.seq), blocks=blocks)
 
 
 def derived_id(task_id: UUID, seq: int) -> str:

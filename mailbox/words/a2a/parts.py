@@ -186,9 +186,9 @@ def _whole(part: dict[str, Any], rest: dict[str, Any], *, media_type_in: str = "
     None: the media type or the filename is not text.
     """
     for name, key in (("mediaType", media_type_in), ("filename", "filename")):
-        if (found := rest.pop(key, None)) is not None and not isinstance(found, str):
+        if (text := rest.pop(key, None)) is not None and not isinstance(text, str):
             return None
-        part |= {name: found} if found else {}
+        part |= {name: text} if text else {}
     metadata = rest.pop("metadata") if isinstance(rest.get("metadata"), Mapping) else {}
     unplaced = {key: value for key, value in rest.items() if value is not None}
     return {**part, "metadata": {**unplaced, **metadata}} if unplaced or metadata else part

@@ -81,7 +81,7 @@ class Change(Enum):
     QUEUED = auto()  # returned to the queue by its holder
     REPAIRED = auto()  # returned to the queue, or resolved as an error
     UPDATED = auto()  # a message, progress, or an artifact
-    ASKED = auto()
+    INTERRUPTED = auto()
     HEARD = auto()  # a message of its sender, which queues an interrupted task
     ENDED = auto()
 
@@ -92,7 +92,7 @@ _CHANGES: Mapping[Kind, Change] = {
     Kind.TASK_RELEASED: Change.QUEUED,
     Kind.REPAIR_APPLIED: Change.REPAIRED,
     Kind.TASK_UPDATED: Change.UPDATED,
-    Kind.TASK_ASKED: Change.ASKED,
+    Kind.TASK_ASKED: Change.INTERRUPTED,
     Kind.MESSAGE_SENT: Change.HEARD,
     Kind.RESULT_POSTED: Change.ENDED,
     Kind.RESULT_REPLAYED: Change.ENDED,

@@ -165,8 +165,8 @@ def receiver_in(inner: Mapping[str, Any]) -> Json:
     authentication = _object(inner.get("authentication"))
     schemes = authentication.get("schemes")
     first = schemes[0] if isinstance(schemes, list) and schemes else None
-    found = _known(scheme=first, credentials=authentication.get("credentials"))
-    return _known(**{key: inner.get(key) for key in ("id", "url", "token")}, authentication=found)
+    credentials = _known(scheme=first, credentials=authentication.get("credentials"))
+    return _known(**{key: inner.get(key) for key in ("id", "url", "token")}, authentication=credentials)
 
 
 def error_out(error: Mapping[str, Any]) -> Json:
@@ -187,13 +187,13 @@ def _kind_of_event(event: Mapping[str, Any]) -> object:
 
 def _status_out(status: Mapping[str, Any]) -> Json:
     state = _STATE_OUT.get(str(status.get("state")), "unknown")
-    message = message_out(found) if (found := _object(status.get("message"))) else None
+    message = message_out(carried) if (carried := _object(status.get("message"))) else None
     return {**_known(**status), "state": state, **_known(message=message)}
 
 
 def _status_in(status: Mapping[str, Any]) -> Json:
     state = _STATE_IN.get(str(status.get("state")), "TASK_STATE_UNSPECIFIED")
-    message = message_in(found) if (found := _object(status.get("message"))) else None
+    message = message_in(carried) if (carried := _object(status.get("message"))) else None
     return {**_known(**status), "state": state, **_known(message=message)}
 
 
@@ -215,5 +215,5 @@ def _known(**members: object) -> Json:
     return {name: value for name, value in members.items() if value is not None and value not in ({}, "")}
 
 
-def _without_kind(given: Mapping[str, Any]) -> Json:
-    return {name: value for name, value in _known(**given).items() if name != "kind"}
+def _without_kind(members: Mapping[str, Any]) -> Json:
+    return {name: value for name, value in _known(**members).items() if name != "kind"}

@@ -67,15 +67,15 @@ class OldRequest:
         Only what the translation needs is checked, the shape of 1.0 checks the rest. Raises `InvalidRequestError` with
         paths of 0.3.
         """
-        given = {} if params is None else params
-        if not isinstance(given, Mapping):
+        members = {} if params is None else params
+        if not isinstance(members, Mapping):
             raise InvalidRequestError({"params": _OBJECT})
-        found = {key: value for key, value in given.items() if value is not None}
-        is_for_the_only = wanted == f"{_OF_CONFIGS}get" and not found.get("pushNotificationConfigId")
+        present = {key: value for key, value in members.items() if value is not None}
+        is_for_the_only = wanted == f"{_OF_CONFIGS}get" and not present.get("pushNotificationConfigId")
         method = METHODS[f"{_OF_CONFIGS}list" if is_for_the_only else wanted]
-        if problems := dict(_problems(wanted, found)):
+        if problems := dict(_problems(wanted, present)):
             raise InvalidRequestError(problems)
-        return cls(wanted=wanted, method=method, params=_params(wanted, found), is_for_the_only=is_for_the_only)
+        return cls(wanted=wanted, method=method, params=_params(wanted, present), is_for_the_only=is_for_the_only)
 
     def answer(self, result: Any) -> Any:
         """Return the result of 1.0 as that of 0.3; the card as it is.
@@ -152,49 +152,53 @@ def answer_in(method: str, result: Any) -> Any:
     return readers[method](result)
 
 
-def _params(wanted: str, found: Mapping[str, Any]) -> Json:
+def _params(wanted: str, params: Mapping[str, Any]) -> Json:
     """Return the parameters in 1.0 of parameters without problems."""
     if wanted in _SENDS:
-        sent = {**found, "message": v0_3.message_in(found["message"])}
-        return {**sent, "configuration": _configuration_in(found.get("configuration", {}))}
+        sent = {**params, "message": v0_3.message_in(params["message"])}
+        return {**sent, "configuration": _configuration_in(params.get("configuration", {}))}
     if wanted == f"{_OF_CONFIGS}set":
-        return {**_without(found, "pushNotificationConfig"), **v0_3.push_config_in(found)}
+        return {**_without(params, "pushNotificationConfig"), **v0_3.push_config_in(params)}
     if wanted.startswith(_OF_CONFIGS):
-        renamed = {new: found[old] for new, old in _PATHS_OF_CONFIGS.items() if found.get(old)}
-        return _without(found, *_PATHS_OF_CONFIGS.values()) | renamed
-    if wanted == "tasks/get" and _is_zero(found.get("historyLength")):
-        return _without(found, "historyLength")
-    return dict(found)
+        renamed = {new: params[old] for new, old in _PATHS_OF_CONFIGS.items() if params.get(old)}
+        return _without(params, *_PATHS_OF_CONFIGS.values()) | renamed
+    if wanted == "tasks/get" and _is_zero(params.get("historyLength")):
+        return _without(params, "historyLength")
+    return dict(params)
 
 
-def _configuration_in(given: Mapping[str, Any]) -> Json:
+def _configuration_in(configuration: Mapping[str, Any]) -> Json:
     """Return the configuration of a send. A history length of 0 means all messages in 0.3."""
-    found = {key: given[key] for key in ("acceptedOutputModes", "historyLength") if given.get(key) is not None}
-    if _is_zero(found.get("historyLength")):
-        del found["historyLength"]
-    if given.get("blocking") is False:
-        found["returnImmediately"] = True
-    if given.get("pushNotificationConfig"):
-        found["taskPushNotificationConfig"] = v0_3.receiver_in(given["pushNotificationConfig"])
-    return found
+    translated = {
+        key: configuration[key]
+        for key in ("acceptedOutputModes", "historyLength")
+        if configuration.get(key) is not None
+    }
+    if _is_zero(translated.get("historyLength")):
+        del translated["historyLength"]
+    if configuration.get("blocking") is False:
+        translated["returnImmediately"] = True
+    if configuration.get("pushNotificationConfig"):
+        translated["taskPushNotificationConfig"] = v0_3.receiver_in(configuration["pushNotificationConfig"])
+    return translated
 
 
-def _configuration_out(given: Mapping[str, Any]) -> Json:
+def _configuration_out(configuration: Mapping[str, Any]) -> Json:
     """Return the configuration of a send. 0.3 cannot ask for no history, so that the server decides."""
-    found = {key: given[key] for key in ("acceptedOutputModes", "historyLength") if given.get(key)}
-    if receiver := given.get("taskPushNotificationConfig"):
-        found["pushNotificationConfig"] = v0_3.receiver_out(receiver)
-    return found | {"blocking": not given.get("returnImmediately", False)}
+    translated = {key: configuration[key] for key in ("acceptedOutputModes", "historyLength") if configuration.get(key)}
+    if receiver := configuration.get("taskPushNotificationConfig"):
+        translated["pushNotificationConfig"] = v0_3.receiver_out(receiver)
+    return translated | {"blocking": not configuration.get("returnImmediately", False)}
 
 
-def _problems(wanted: str, found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _problems(wanted: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """Yield (path, problem) for what the translation cannot read."""
     if wanted in _SENDS:
-        yield from _problems_of_message(found.get("message"))
-        yield from _problems_of_configuration(found.get("configuration", {}))
+        yield from _problems_of_message(params.get("message"))
+        yield from _problems_of_configuration(params.get("configuration", {}))
     elif wanted == f"{_OF_CONFIGS}set":
-        if "pushNotificationConfig" in found:
-            yield from _problems_of_receiver(found["pushNotificationConfig"], "pushNotificationConfig")
+        if "pushNotificationConfig" in params:
+            yield from _problems_of_receiver(params["pushNotificationConfig"], "pushNotificationConfig")
         else:
             yield "pushNotificationConfig", _REQUIRED
 
@@ -231,14 +235,16 @@ def _problems_of_part(part: object, path: str) -> Iterator[tuple[str, str]]:
         yield f"{path}.file", "must have either bytes or uri"
 
 
-def _problems_of_configuration(given: object) -> Iterator[tuple[str, str]]:
-    if not isinstance(given, Mapping):
+def _problems_of_configuration(configuration: object) -> Iterator[tuple[str, str]]:
+    if not isinstance(configuration, Mapping):
         yield "configuration", _OBJECT
         return
-    if not isinstance(given.get("blocking"), bool | None):
+    if not isinstance(configuration.get("blocking"), bool | None):
         yield "configuration.blocking", "must be true or false"
-    if given.get("pushNotificationConfig") is not None:
-        yield from _problems_of_receiver(given["pushNotificationConfig"], "configuration.pushNotificationConfig")
+    if configuration.get("pushNotificationConfig") is not None:
+        yield from _problems_of_receiver(
+            configuration["pushNotificationConfig"], "configuration.pushNotificationConfig"
+        )
 
 
 def _problems_of_receiver(inner: object, path: str) -> Iterator[tuple[str, str]]:
@@ -264,5 +270,5 @@ def _is_zero(value: object) -> bool:
     return value == 0 and not isinstance(value, bool)
 
 
-def _without(given: Mapping[str, Any], *names: str) -> Json:
-    return {name: value for name, value in given.items() if name not in names}
+def _without(members: Mapping[str, Any], *names: str) -> Json:
+    return {name: value for name, value in members.items() if name not in names}

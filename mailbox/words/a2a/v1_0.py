@@ -10,7 +10,15 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from mailbox.words.a2a.fold import ArtifactRow, EventKind, Said, StatusSnapshot, TaskEvent, TaskSnapshot, words_of
+from mailbox.words.a2a.fold import (
+    ArtifactRow,
+    EventKind,
+    LifeMessage,
+    StatusSnapshot,
+    TaskEvent,
+    TaskSnapshot,
+    words_of,
+)
 from mailbox.words.a2a.parts import parts_of, readable
 
 GENERATION = "urn:a2a-hub:generation:v1"  # the extension that numbers the events of a task
@@ -50,8 +58,8 @@ def stream_response(task_id: UUID, context_id: str | None, event: TaskEvent, *, 
             **ids, artifact=artifact(chunk), append=chunk.append, lastChunk=chunk.last_chunk, metadata=numbers
         )
         return {"artifactUpdate": update}
-    if (said := event.status.message) is not None and said.progress is not None:
-        metadata["progress"] = said.progress["value"]
+    if (carried := event.status.message) is not None and carried.progress is not None:
+        metadata["progress"] = carried.progress["value"]
     return {"statusUpdate": _without_empty(**ids, status=status(event.status, ids), metadata=metadata)}
 
 
@@ -63,22 +71,22 @@ def direct_message(context_id: str | None, answer: StatusSnapshot) -> Json:
 
 
 def status(of: StatusSnapshot, ids: Mapping[str, str | None]) -> Json:
-    said = None if of.message is None else message(of.message, ids)
-    return _without_empty(state=str(of.state), message=said, timestamp=timestamp(of.at))
+    carried = None if of.message is None else message(of.message, ids)
+    return _without_empty(state=str(of.state), message=carried, timestamp=timestamp(of.at))
 
 
-def message(said: Said, ids: Mapping[str, str | None]) -> Json:
+def message(of: LifeMessage, ids: Mapping[str, str | None]) -> Json:
     """Return a message with the ids of its task and context."""
-    extra = said.extra
+    extra = of.extra
     metadata = dict(extra.get("metadata") or {})
-    if said.progress is not None:
-        metadata.setdefault("progress", said.progress["value"])
+    if of.progress is not None:
+        metadata.setdefault("progress", of.progress["value"])
     return _without_empty(
-        messageId=said.message_id,
+        messageId=of.message_id,
         contextId=ids.get("contextId"),
         taskId=ids.get("taskId"),
-        role="ROLE_AGENT" if said.is_agents else "ROLE_USER",
-        parts=parts_of(words_of(said)),
+        role="ROLE_AGENT" if of.is_agents else "ROLE_USER",
+        parts=parts_of(words_of(of)),
         metadata=readable(metadata),
         extensions=extra.get("extensions"),
         referenceTaskIds=extra.get("reference_task_ids"),

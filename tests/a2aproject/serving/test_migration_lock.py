@@ -31,7 +31,7 @@ def test_a_hub_that_waits_for_its_turn_delays_no_index_of_the_hub_that_migrates(
 
     def wait_for_turn():
         try:
-            with serve._one_at_a_time():
+            with serve._setup_lock():
                 pass
         finally:
             connection.close()

@@ -39,7 +39,7 @@ def test_a_folder_that_others_can_use_is_refused_and_left_as_it_is(shared, given
     with pytest.raises(
         UnusableSettingError, match=rf"A2A_VAR: other users can use {shared} \(mode {given:04o}\).*a2a-hub"
     ):
-        opened(shared, shared / "hub.sqlite3", given_secret="", make=True)
+        opened(shared, shared / "hub.sqlite3", configured="", make=True)
 
     assert mode(shared) == given
     assert list(shared.iterdir()) == []
@@ -58,7 +58,7 @@ def test_a_file_in_the_place_of_the_folder_is_refused(tmp_path):
     (tmp_path / "var").touch()
 
     with pytest.raises(UnusableSettingError, match=r"A2A_VAR: the hub cannot use .*/var: File exists\."):
-        opened(tmp_path / "var", None, given_secret="given", make=True)
+        opened(tmp_path / "var", None, configured="given", make=True)
 
 
 def test_a_database_file_that_others_can_open_is_refused_and_left_as_it_is(shared):

@@ -67,10 +67,10 @@ def test_the_seal_key_is_made_once_and_kept_private(read, tmp_path):
 
 def test_a_seal_key_of_another_form_stops_the_start(tmp_path):
     with pytest.raises(UnusableSettingError, match="A2A_SEAL_KEY: a seal key is 64 hexadecimal digits"):
-        opened_seal_key(tmp_path, None, given="short", make=True)
+        opened_seal_key(tmp_path, None, configured="short", make=True)
     (tmp_path / "seal_key").write_text("torn")
     with pytest.raises(UnusableSettingError, match="seal_key: a seal key is 64 hexadecimal digits"):
-        opened_seal_key(tmp_path, None, given="", make=True)
+        opened_seal_key(tmp_path, None, configured="", make=True)
 
 
 @pytest.mark.processes

@@ -9,7 +9,7 @@ from django.db.models import CharField
 from django.utils import timezone
 
 from mailbox.database import compiled
-from mailbox.database.compiled import NOW, Compiled, Given
+from mailbox.database.compiled import NOW, Compiled, Parameter
 from mailbox.database.paging import Counted, query_of_figures
 from mailbox.models import Agent, Lease, Task
 from tests.support import factories
@@ -47,7 +47,7 @@ def test_a_query_is_built_once_for_each_shape_and_run_with_other_values(leased):
 @pytest.mark.django_db
 def test_instances_have_their_annotations(alice, bob, django_assert_num_queries):
     factories.sent_task(alice, bob)
-    name = Given("name", CharField())
+    name = Parameter("name", CharField())
     queued = Counted.up_to(10, Task.objects.queued().filter(recipient__display=name))
     query = Compiled(Agent.objects.filter(display=name).annotate(queued=queued))
 

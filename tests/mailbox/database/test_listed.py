@@ -6,7 +6,7 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from mailbox.database.compiled import Compiled, GivenList
+from mailbox.database.compiled import Compiled, ListParameter
 from mailbox.models import Lease, Task
 from tests.support import factories
 
@@ -41,7 +41,7 @@ def test_rows_are_found_by_the_key_of_another(alice, bob):
 def test_rows_are_found_by_keys_ids_and_moments(alice, bob, field):
     first, second, _ = (factories.sent_task(alice, bob) for _ in range(3))
     wanted = [getattr(task, field) for task in (first, second)]
-    query = Compiled(Task.objects.filter(**{f"{field}__among": GivenList("wanted")}))
+    query = Compiled(Task.objects.filter(**{f"{field}__among": ListParameter("wanted")}))
 
     for found in (Task.objects.filter(**{f"{field}__among": wanted}), query.rows(wanted=wanted)):
         assert set(found) == {first, second}

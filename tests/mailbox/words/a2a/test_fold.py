@@ -8,7 +8,16 @@ from uuid import UUID
 import pytest
 
 from mailbox.words.a2a import v1_0
-from mailbox.words.a2a.fold import ArtifactRow, EventKind, EventPosition, Fold, LifeEnd, LifeRow, Said, derived_id
+from mailbox.words.a2a.fold import (
+    ArtifactRow,
+    EventKind,
+    EventPosition,
+    Fold,
+    LifeEnd,
+    LifeMessage,
+    LifeRow,
+    derived_id,
+)
 from mailbox.words.kinds import Kind
 
 TASK = UUID("00000000-0000-4000-8000-000000000001")
@@ -23,14 +32,14 @@ class Life:
     """Adds rows to a fold; keeps the events as (position, JSON)."""
 
     def __init__(self):
-        self.fold = Fold(TASK, "talk", Said(seq=1, message_id="m1", blocks=text("do it"), is_agents=False))
+        self.fold = Fold(TASK, "talk", LifeMessage(seq=1, message_id="m1", blocks=text("do it"), is_agents=False))
         self.events = []
         self.row(Kind.TASK_SENT)
 
     def row(self, kind, data=(), **beside):
         seq = self.fold.seq + 1
-        if (said := beside.pop("said", None)) is not None:
-            beside["said"] = Said(seq=seq, message_id=f"m{seq}", **said)
+        if (message := beside.pop("message", None)) is not None:
+            beside["message"] = LifeMessage(seq=seq, message_id=f"m{seq}", **message)
         row = LifeRow(seq=seq, kind=kind, at=NOON + timedelta(seconds=seq), data=dict(data), **beside)
         self.events += self.fold.add(row)
         return self
@@ -39,13 +48,13 @@ class Life:
         return self.row(Kind.TASK_LEASED, {"attempt": attempt})
 
     def say(self, words, **more):
-        return self.row(Kind.TASK_UPDATED, said={"blocks": text(words), **more})
+        return self.row(Kind.TASK_UPDATED, message={"blocks": text(words), **more})
 
     def make(self, words, artifact_id="report", **more):
         return self.row(Kind.TASK_UPDATED, produced=ArtifactRow(artifact_id=artifact_id, blocks=text(words), **more))
 
-    def end(self, outcome="ok", kind=Kind.RESULT_POSTED, said=None, data=(), **more):
-        return self.row(kind, data, said=said, ending=LifeEnd(outcome=outcome, **more))
+    def end(self, outcome="ok", kind=Kind.RESULT_POSTED, message=None, data=(), **more):
+        return self.row(kind, data, message=message, ending=LifeEnd(outcome=outcome, **more))
 
     @property
     def json(self):
@@ -68,8 +77,8 @@ def short(response):
         flags = [flag for flag in ("append", "lastChunk") if update.get(flag)]
         return [artifact["artifactId"], *(part["text"] for part in artifact["parts"]), *flags]
     status = update["status"]
-    said = [part["text"] for part in status.get("message", {}).get("parts", [])]
-    return [status["state"].removeprefix("TASK_STATE_"), *said]
+    message = [part["text"] for part in status.get("message", {}).get("parts", [])]
+    return [status["state"].removeprefix("TASK_STATE_"), *message]
 
 
 def words(messages):
@@ -115,7 +124,7 @@ def test_the_message_of_the_status_stands_in_history_once_it_is_replaced():
     life = Life().lease().say("reading")
     assert (words(life.json["history"]), words([life.json["status"]["message"]])) == (["do it"], ["reading"])
 
-    life.row(Kind.MESSAGE_SENT, {"turn": 2}, said={"blocks": text("hurry"), "is_agents": False})
+    life.row(Kind.MESSAGE_SENT, {"turn": 2}, message={"blocks": text("hurry"), "is_agents": False})
     assert (words(life.json["history"]), words([life.json["status"]["message"]])) == (["do it", "hurry"], ["reading"])
 
     life.say("writing")
@@ -124,21 +133,21 @@ def test_the_message_of_the_status_stands_in_history_once_it_is_replaced():
 
 def test_progress_is_shown_by_its_note_or_its_percentage():
     life = Life().lease()
-    life.row(Kind.TASK_UPDATED, said={"blocks": [], "progress": {"value": 0.4, "note": ""}})
+    life.row(Kind.TASK_UPDATED, message={"blocks": [], "progress": {"value": 0.4, "note": ""}})
     assert life.json["status"]["message"]["parts"] == [{"text": "40 %"}]
     assert life.json["status"]["message"]["metadata"] == {"progress": 0.4}
     event = v1_0.stream_response(TASK, "talk", life.events[-1])
     assert event["statusUpdate"]["metadata"] == {"progress": 0.4}
 
-    life.row(Kind.TASK_UPDATED, said={"blocks": [], "progress": {"value": 0.5, "note": "half"}})
+    life.row(Kind.TASK_UPDATED, message={"blocks": [], "progress": {"value": 0.5, "note": "half"}})
     assert life.changes[-1] == ("4", ["WORKING", "half"])
 
 
 @pytest.mark.parametrize(("awaits", "state"), [("input", "INPUT_REQUIRED"), ("authorization", "AUTH_REQUIRED")])
 def test_a_question_interrupts_and_its_answer_submits_again(awaits, state):
-    life = Life().lease().row(Kind.TASK_ASKED, {"awaits": awaits}, said={"blocks": text("which?")})
+    life = Life().lease().row(Kind.TASK_ASKED, {"awaits": awaits}, message={"blocks": text("which?")})
     assert life.events[-1].is_interrupting
-    life.row(Kind.MESSAGE_SENT, {"turn": 2, "answers": awaits}, said={"blocks": text("that"), "is_agents": False})
+    life.row(Kind.MESSAGE_SENT, {"turn": 2, "answers": awaits}, message={"blocks": text("that"), "is_agents": False})
     life.lease(2)
 
     assert life.changes[1:] == [("3", [state, "which?"]), ("4", ["SUBMITTED"]), ("5", ["WORKING"])]
@@ -147,7 +156,7 @@ def test_a_question_interrupts_and_its_answer_submits_again(awaits, state):
 
 
 def test_a_question_without_words_has_no_message():
-    life = Life().lease().row(Kind.TASK_ASKED, {"awaits": "input"}, said={"blocks": []})
+    life = Life().lease().row(Kind.TASK_ASKED, {"awaits": "input"}, message={"blocks": []})
 
     assert life.changes[-1] == ("3", ["INPUT_REQUIRED"])
     assert words(life.json["history"]) == ["do it"]
@@ -180,7 +189,7 @@ def test_the_error_message_is_the_final_message(kind, outcome, state):
 
 
 def test_closing_words_follow_the_error_message_in_one_message():
-    life = Life().lease().end("error", error_message="no luck", said={"blocks": text("sorry")})
+    life = Life().lease().end("error", error_message="no luck", message={"blocks": text("sorry")})
 
     assert life.changes[-1] == ("3", ["FAILED", "no luck", "sorry"])
     assert life.json["status"]["message"]["messageId"] == "m3"

@@ -17,7 +17,7 @@ CHANGES = {
     Kind.TASK_CANCELLED: Change.ENDED,
     Kind.TASK_EXPIRED: Change.ENDED,
     Kind.TASK_UPDATED: Change.UPDATED,
-    Kind.TASK_ASKED: Change.ASKED,
+    Kind.TASK_ASKED: Change.INTERRUPTED,
     Kind.MESSAGE_SENT: Change.HEARD,
     Kind.RESULT_POSTED: Change.ENDED,
     Kind.RESULT_REPLAYED: Change.ENDED,

@@ -8,7 +8,7 @@ import pytest
 from a2a.types import Artifact, Message
 
 from mailbox.words.a2a import v1_0
-from mailbox.words.a2a.fold import ArtifactRow, Said
+from mailbox.words.a2a.fold import ArtifactRow, LifeMessage
 from tests.support import official
 
 pytestmark = pytest.mark.one_database
@@ -20,7 +20,7 @@ PARTS = [{"data": [str(HUGE)]}, {"data": TYPED_WRONG}]
 
 
 def test_a_message_with_integers_beyond_a_double_is_read():
-    said = Said(seq=2, message_id="m", blocks=BLOCKS, extra={"metadata": {"n": {"m": [HUGE, 1]}}})
+    said = LifeMessage(seq=2, message_id="m", blocks=BLOCKS, extra={"metadata": {"n": {"m": [HUGE, 1]}}})
 
     shown = v1_0.message(said, {"contextId": "c"})
 
