@@ -1,10 +1,8 @@
-"""Rename the jobs that the task cluster keeps: on its timetable, and those that wait in its queue."""
+"""Rename the jobs on the timetable of the task cluster."""
 
 from collections.abc import Callable
 
-from django.core.signing import BadSignature
 from django.db import migrations
-from django_q.signing import SignedPackage
 
 BEFORE, NOW = "mailbox.schedule.", "mailbox.background.jobs."
 
@@ -16,15 +14,6 @@ def renamed(old: str, new: str) -> Callable:
             row.name = func if row.name == row.func else row.name
             row.func = func
             row.save(update_fields=["func", "name"])
-        for job in apps.get_model("django_q", "OrmQ").objects.all():
-            try:
-                task = SignedPackage.loads(job.payload)
-            except (BadSignature, TypeError):
-                continue  # signed by another key: the cluster drops it, too
-            if isinstance(task.get("func"), str) and task["func"].startswith(old):
-                task["func"] = new + task["func"].removeprefix(old)
-                job.payload = SignedPackage.dumps(task)
-                job.save(update_fields=["payload"])
 
     return rename
 
