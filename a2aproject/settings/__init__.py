@@ -190,21 +190,17 @@ REST_FRAMEWORK = {
 
 SPECTACULAR_SETTINGS = spectacular_settings(A2A_VERSION)
 
-# The cluster pickles job payloads, so jobs take only ids as arguments, and their results are not kept. A job that
-# outlives `retry` would start a second time beside the first, hence timeout < retry (a2a.E006).
+# Django-q2 keeps the timetable and the results, and the hub runs the jobs. A job that outlives `retry` would start a
+# second time beside the first, hence timeout < retry (a2a.E006).
 Q_CLUSTER: dict[str, Any] = {
     "name": "a2a",
+    "label": "Background jobs",
     "orm": "default",
-    "workers": 2,  # a plan of repairs may occupy a worker for half a minute
-    "poll": 1,
     "timeout": 300,
     "retry": 360,
-    "max_attempts": 1,
-    "ack_failures": True,
     "catch_up": False,
-    "save_limit": -1,
-    "sync": False,
-    "log_level": "WARNING",
+    "save_limit": 100,
+    "save_limit_per": "func",
 }
 
 LOGGING = {

@@ -1,7 +1,7 @@
 """The jobs that the task cluster runs on a timer.
 
-A stored job is a dotted name without arguments. The cluster may run a job twice, so each job is safe to run twice at
-once.
+The timetable holds the dotted name of each job. A job takes no arguments. It returns why its pass failed, None after a
+success. The cluster may run a job twice, so each job is safe to run twice at once.
 """
 
 from __future__ import annotations
@@ -41,17 +41,19 @@ def register() -> None:
         timetable.keep(minutes)
 
 
-def retry_pass() -> None:
+def retry_pass() -> str | None:
     """Run the automatic retry once if the settings enable it. Journals one summary row, also for a failed pass."""
     wanted = AutoRetry.from_settings()
-    if wanted.policy.enabled:
-        with job_passes.recorded(RETRY_JOB) as this:
-            caller = replace(Caller.scheduler(scheduler_agent()), request_id=f"pass:{uuid.uuid4()}")
-            summary = run_pass(caller, wanted.policy, worded=errors.text_for_program)
-            this.failed = summary.fields["error"] is not None
+    if not wanted.policy.enabled:
+        return None
+    with job_passes.recorded(RETRY_JOB) as this:
+        caller = replace(Caller.scheduler(scheduler_agent()), request_id=f"pass:{uuid.uuid4()}")
+        error: str | None = run_pass(caller, wanted.policy, worded=errors.text_for_program).fields["error"]
+        this.failed = error is not None
+    return error
 
 
-def sweep_pass() -> None:
+def sweep_pass() -> str | None:
     """Run every step of the sweep: expire tasks, roll up minutes, delete old rows, continue repair plans.
 
     A step that fails does not stop the others. Its failure is logged and journalled as ``a2a_sweep_failed``, with the
@@ -69,3 +71,4 @@ def sweep_pass() -> None:
         this.failed = bool(failed)
         for name, error in failed.items():
             audit.note(caller, entries.sweep_failed(name, error))
+    return "\n".join(f"failed to {name}: {error}" for name, error in failed.items()) or None

@@ -1,30 +1,46 @@
-"""The task cluster's timetable and queue in the database. Only this module knows django-q2's tables."""
+"""The task cluster's timetable, and the results of its jobs. Only this module writes django-q2's tables.
+
+Of django-q2 the hub uses the documented models alone.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
 from typing import Any
 
+from django.conf import settings
+from django.db import transaction
 from django.db.models import CharField, Q
-from django.db.models.sql import Query
 from django.utils import timezone
-from django_q.conf import Conf
-from django_q.models import OrmQ, Schedule
+from django_q.models import Schedule, Task
 
-from mailbox.database import compiled
-from mailbox.database.compiled import Parameter
-from mailbox.database.paging import Counted, query_of_figures
+from mailbox.database import compiled, write_turns
+from mailbox.database.compiled import NOW, Parameter
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
 SWEEP_JOB = "mailbox.background.jobs.sweep_pass"
 ALERT_JOB = "dashboard.alerts.alert_pass"
+JOBS = (SWEEP_JOB, RETRY_JOB, ALERT_JOB)
 # The names of our jobs begin so. The last is of an earlier version, which may run beside this version.
 OURS = ("mailbox.background.jobs.", "dashboard.alerts.", "mailbox.schedule.")
 
-WAITING_COUNTED = 1000
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Turn:
+    """One run of the job ``func``. ``key`` is the job's row in the timetable.
+
+    Until the end of the run is recorded, the timetable plans the next run at ``held_until``.
+    """
+
+    key: int
+    func: str
+    held_until: datetime
+    next_run: datetime
 
 
 def next_run(func: str) -> datetime | None:
@@ -33,10 +49,9 @@ def next_run(func: str) -> datetime | None:
     return planned[0] if planned else None
 
 
-def waiting() -> int:
-    """Return the number of jobs that run or wait in the queue, at most `WAITING_COUNTED`."""
-    ((number,),) = _waiting(WAITING_COUNTED).rows()
-    return int(number)
+def due_since(now: datetime) -> Sequence[datetime]:
+    """Return the times since which jobs of `JOBS` are due and not taken, the longest wait first."""
+    return tuple(_due().rows(now=now))
 
 
 @compiled.once
@@ -46,8 +61,9 @@ def _planned() -> Any:
 
 
 @compiled.once
-def _waiting(most: int) -> Query:
-    return query_of_figures(Counted(OrmQ.objects.order_by().values("pk")[:most]))
+def _due() -> Any:
+    due = Schedule.objects.filter(func__in=JOBS, next_run__lt=NOW)
+    return due.order_by("next_run").values_list("next_run", flat=True)
 
 
 def keep(minutes: Mapping[str, int]) -> None:
@@ -68,28 +84,54 @@ def keep(minutes: Mapping[str, int]) -> None:
         row.save()
 
 
-def bring_near(now: datetime) -> None:
-    """Move every time of the timetable and of the queue that lies too far from ``now`` as near as its span allows.
+def take_due(now: datetime, running: Collection[str]) -> Sequence[Turn]:
+    """Take a turn of each job of `JOBS` that is due and not ``running``. No other process takes the same turn.
 
-    A clock that jumped leaves such times. The span of a job of ours is its interval. A time before the span would cost
-    the scheduler a step for each missed run. The span of a queued job's lock is the setting ``retry`` of Q_CLUSTER,
-    after which another process may run the job.
+    Missed runs are made up for once. A taken job is due again at its next run, at the latest after the setting
+    ``retry`` of Q_CLUSTER. So a process that dies delays it little. A time further ahead than the job's interval is
+    moved near, because a clock that jumped leaves such times.
     """
-    for row in Schedule.objects.filter(_ours(), schedule_type=Schedule.MINUTES):
-        span = timedelta(minutes=row.minutes)
-        if row.next_run > now + span:
-            Schedule.objects.filter(pk=row.pk, next_run__gt=now + span).update(next_run=now + span)
-        elif row.next_run < now - span:
-            Schedule.objects.filter(pk=row.pk, next_run__lt=now - span).update(next_run=now - span)
-    latest = now + timedelta(seconds=Conf.RETRY)
-    ahead = OrmQ.objects.filter(lock__gt=latest)
-    if ahead.exists():
-        ahead.update(lock=latest)
+    latest = now + timedelta(seconds=settings.Q_CLUSTER["retry"])
+    turns: dict[str, Turn] = {}
+    for row in Schedule.objects.filter(func__in=JOBS, schedule_type=Schedule.MINUTES).order_by("pk"):
+        every = timedelta(minutes=row.minutes or 1)
+        if row.next_run > now + every:
+            _move(row.pk, row.next_run, now + every)
+        elif row.next_run < now and row.func not in running and row.func not in turns:
+            following = row.next_run + ((now - row.next_run) // every + 1) * every
+            turn = Turn(key=row.pk, func=row.func, held_until=min(following, latest), next_run=following)
+            if _move(row.pk, row.next_run, turn.held_until):
+                turns[row.func] = turn
+    return tuple(turns.values())
 
 
-def is_due(now: datetime) -> bool:
-    """Whether the timetable holds a job that is due and not in the queue yet."""
-    return bool(Schedule.objects.exclude(repeats=0).filter(next_run__lt=now).exists())
+def record(turn: Turn, *, started: datetime, error: str | None) -> None:
+    """Store the result of a run, and plan the job's next run. ``error`` tells why the run failed, None: it succeeded.
+
+    The newest successes and failures of each job are kept, as many of each as the setting ``save_limit`` of Q_CLUSTER.
+    """
+    result = Task(
+        id=uuid.uuid4().hex,
+        name=turn.func.rpartition(".")[2],
+        func=turn.func,
+        group=turn.func,
+        started=started,
+        stopped=timezone.now(),
+        success=error is None,
+        result=error,
+    )
+    alike = Task.objects.filter(func=turn.func, success=result.success)
+    newest = alike.order_by("-stopped").values("pk")[: settings.Q_CLUSTER["save_limit"]]
+    with write_turns.turn(), transaction.atomic():
+        result.save(force_insert=True)
+        alike.exclude(pk__in=newest).delete()
+        Schedule.objects.filter(pk=turn.key).update(task=result.pk)
+        _move(turn.key, turn.held_until, turn.next_run)
+
+
+def _move(key: int, planned: datetime, to: datetime) -> bool:
+    """Plan the job at ``to`` if it is still planned at ``planned``, and return whether it was."""
+    return bool(Schedule.objects.filter(pk=key, next_run=planned).update(next_run=to))
 
 
 def _ours() -> Q:

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from django.db import DatabaseError, connection, transaction
 from django.utils import timezone
-from django_q.models import OrmQ
+from django_q.models import Schedule
 
 from a2aproject.settings.environment import Read
 from mailbox.background import jobs
@@ -71,7 +71,7 @@ def test_a_failing_check_hides_no_other_check_and_leaks_no_secret(vic, monkeypat
     assert vic.get("/ops/health.txt").status_code == 200
 
 
-def test_a_silent_cluster_and_a_long_queue_are_degraded(vic, monkeypatch):
+def test_a_silent_cluster_and_an_overdue_job_are_degraded(vic, monkeypatch):
     monkeypatch.setattr(vitals, "answer", lambda: vitals.RoundTrip(took=timedelta(0), ahead=timedelta(0)))
     jobs.register()
     assert check("Background worker").saw == "no sweep finished yet"
@@ -80,11 +80,12 @@ def test_a_silent_cluster_and_a_long_queue_are_degraded(vic, monkeypatch):
     assert check("Background worker").word is HealthStatus.OK
 
     LastPass.objects.update(finished_at=timezone.now() - timedelta(hours=1, minutes=1))
-    OrmQ.objects.bulk_create(OrmQ(key="a2a", payload="x", lock=timezone.now()) for _ in range(report.JOBS_MANY))
+    Schedule.objects.update(next_run=timezone.now() - SILENT_AFTER)
 
     assert check("Background worker").word is HealthStatus.DEGRADED
     assert "last sweep 1 h 1 m" in check("Background worker").saw
     assert check("Background jobs").word is HealthStatus.DEGRADED
+    assert check("Background jobs").saw == "1 job pending, the longest for 2 m 30 s"
     assert vic.get("/ops/health/").context["seen"].word is HealthStatus.DEGRADED
 
 

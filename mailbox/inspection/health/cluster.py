@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.db.models import CharField
+from django.utils import timezone
 
 from mailbox.database import compiled, timetable
 from mailbox.database.compiled import Parameter
@@ -22,8 +23,7 @@ class Cluster:
     """The task cluster, judged by its finished passes.
 
     ``next_retry`` is None if no pass is planned. ``swept_at`` is the end of the newest sweep that ended, also of a
-    failed sweep, None before the first. ``waiting`` counts the jobs that run or wait, up to
-    `timetable.WAITING_COUNTED`.
+    failed sweep, None before the first. ``waiting`` counts the jobs that are due and not started.
     """
 
     next_retry: datetime | None
@@ -33,7 +33,8 @@ class Cluster:
     @classmethod
     def read(cls) -> Cluster:
         """Return the cluster's state now."""
-        return cls(next_retry=timetable.next_run(RETRY_JOB), swept_at=swept_at(), waiting=timetable.waiting())
+        due = timetable.due_since(timezone.now())
+        return cls(next_retry=timetable.next_run(RETRY_JOB), swept_at=swept_at(), waiting=len(due))
 
     def is_running(self, now: datetime) -> bool:
         """Whether a sweep finished lately. A sweep in the future proves nothing: the clock was set back since."""

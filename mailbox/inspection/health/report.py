@@ -29,7 +29,6 @@ from mailbox.words import redaction, times
 
 LOCK_WAIT = timedelta(milliseconds=250)
 LOG_LARGE = 64 * 2**20
-JOBS_MANY = 100
 DEAD_MANY = 100_000
 TRANSACTIONS_FEW = 500_000_000
 
@@ -184,9 +183,12 @@ def _cluster(now: datetime) -> HealthCheck:
 
 
 def _queue(now: datetime) -> HealthCheck:
-    waiting = timetable.waiting()
-    word = HealthStatus.OK if waiting < JOBS_MANY else HealthStatus.DEGRADED
-    return HealthCheck(name="Background jobs", word=word, saw=f"{waiting} job{'' if waiting == 1 else 's'} pending")
+    due = timetable.due_since(now)
+    saw = f"{len(due)} job{'' if len(due) == 1 else 's'} pending"
+    if not due or now - due[0] < SILENT_AFTER:
+        return HealthCheck(name="Background jobs", word=HealthStatus.OK, saw=saw)
+    saw = f"{saw}, the longest for {times.write(now - due[0])}"
+    return HealthCheck(name="Background jobs", word=HealthStatus.DEGRADED, saw=saw)
 
 
 def _sweep(now: datetime) -> HealthCheck:

@@ -11,10 +11,7 @@ import pytest
 import time_machine
 from django.db import OperationalError
 from django.utils import timezone
-from django_q.conf import Conf
-from django_q.models import OrmQ, Schedule
-from django_q.signing import SignedPackage
-from django_q.tasks import async_task
+from django_q.models import Failure, OrmQ, Schedule, Success
 
 from mailbox.background import job_runner, jobs
 from mailbox.background.job_runner import JobRunner
@@ -26,12 +23,17 @@ from tests.support.pauses import until
 pytestmark = pytest.mark.django_db(transaction=True)
 
 DAY = timedelta(days=1)
+MINUTE = timedelta(minutes=1)
 ran: list[str] = []
 hangs = threading.Event()
 
 
-def note(word: str) -> None:
-    ran.append(word)
+def note() -> None:
+    ran.append("note")
+
+
+def other() -> None:
+    ran.append("other")
 
 
 def hang() -> None:
@@ -42,8 +44,16 @@ def fail() -> None:
     raise ValueError("the job is broken")
 
 
+def report() -> str:
+    return "a step failed"
+
+
+OURS = {job.__name__: f"{__name__}.{job.__name__}" for job in (note, other, hang, fail, report)}
+
+
 @pytest.fixture(autouse=True)
-def _fresh() -> Iterator[None]:
+def _fresh(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setattr(timetable, "JOBS", (*timetable.JOBS, *OURS.values(), f"{__name__}.missing"))
     ran.clear()
     hangs.clear()
     yield
@@ -75,8 +85,12 @@ def finish(running: JobRunner) -> None:
         one.thread.join()
 
 
-def queue(func: str, *args: str) -> None:
-    async_task(f"{__name__}.{func}", *args)
+def plan(*names: str, minutes: int = 1) -> None:
+    """Plan functions of this module. They are due at once."""
+    for name in names:
+        Schedule.objects.create(
+            func=f"{__name__}.{name}", schedule_type=Schedule.MINUTES, minutes=minutes, next_run=timezone.now()
+        )
 
 
 def test_due_jobs_run_and_are_recorded(settings):
@@ -86,12 +100,49 @@ def test_due_jobs_run_and_are_recorded(settings):
     with runner() as running:
         assert running.look_around() == 2
 
-    assert OrmQ.objects.count() == 0
     assert set(LastPass.objects.filter(finished_at__isnull=False).values_list("job", flat=True)) == {
         SWEEP_JOB,
         RETRY_JOB,
     }
     assert all(row.next_run > timezone.now() for row in Schedule.objects.all())
+
+
+def test_a_result_is_kept_where_users_of_django_q_look():
+    plan("note", "fail", "report")
+    before = timezone.now()
+
+    with runner() as running:
+        running.look_around()
+
+    (success,) = Success.objects.all()
+    assert (success.name, success.func, success.group, success.result) == ("note", OURS["note"], OURS["note"], None)
+    assert before < success.started < success.stopped < timezone.now()
+    assert dict(Failure.objects.values_list("name", "result")) == {
+        "fail": "the job is broken",
+        "report": "a step failed",
+    }
+    assert {row.func: row.success() for row in Schedule.objects.all()} == {
+        OURS["note"]: True,
+        OURS["fail"]: False,
+        OURS["report"]: False,
+    }
+    assert OrmQ.objects.count() == 0
+
+
+def test_the_newest_results_of_each_job_are_kept(settings):
+    settings.Q_CLUSTER = settings.Q_CLUSTER | {"save_limit": 2}
+    plan("note", "fail")
+    for minutes in (4, 3, 2, 1):
+        with time_machine.travel(timezone.now() - minutes * MINUTE), runner() as running:
+            Schedule.objects.update(next_run=timezone.now() - MINUTE)
+            running.look_around()
+    plan("other")
+    with runner() as running:
+        running.look_around()
+
+    assert sorted(Success.objects.values_list("name", flat=True)) == ["note", "note", "other"]
+    assert sorted(Failure.objects.values_list("name", flat=True)) == ["fail", "fail"]
+    assert Success.objects.earliest("stopped").stopped > timezone.now() - 2 * MINUTE
 
 
 def test_a_job_is_due_again_after_its_interval_and_not_before():
@@ -106,66 +157,104 @@ def test_a_job_is_due_again_after_its_interval_and_not_before():
 
 def test_two_processes_run_a_due_job_once():
     jobs.register()
-    queue("note", "once")
-    with runner() as one, runner() as other:
-        counts = [one.look_around(), other.look_around()]
+    plan("note")
+    with runner() as one, runner() as another:
+        counts = [one.look_around(), another.look_around()]
 
     assert sum(counts) == 2
-    assert ran == ["once"]
+    assert ran == ["note"]
+
+
+def test_of_two_processes_that_read_a_due_job_at_once_one_takes_it(monkeypatch):
+    plan("note")
+    now, move = timezone.now(), timetable._move
+    others: list[object] = []
+
+    def move_second(*given):
+        monkeypatch.setattr(timetable, "_move", move)
+        others.extend(timetable.take_due(now, ()))
+        return move(*given)
+
+    monkeypatch.setattr(timetable, "_move", move_second)
+
+    assert timetable.take_due(now, ()) == ()
+    assert len(others) == 1
+
+
+def test_a_job_of_another_application_is_left_alone():
+    Schedule.objects.create(func="math.fsum", schedule_type=Schedule.MINUTES, minutes=1, next_run=timezone.now() - DAY)
+    before = list(Schedule.objects.values())
+
+    with runner() as running:
+        assert running.look_around() == 0
+
+    assert list(Schedule.objects.values()) == before
+
+
+def test_a_job_whose_process_dies_runs_again_before_a_long_interval_ends(settings):
+    plan("note", minutes=60)
+    (lost,) = timetable.take_due(timezone.now(), ())
+    again = timezone.now() + timedelta(seconds=settings.Q_CLUSTER["retry"] + 1)
+
+    assert timetable.take_due(again - MINUTE, ()) == ()
+    with time_machine.travel(again), runner() as running:
+        assert running.look_around() == 1
+
+    assert ran == ["note"]
+    assert lost.next_run < Schedule.objects.get().next_run
+
+
+def test_a_job_that_ends_is_due_again_after_its_whole_interval():
+    plan("note", minutes=60)
+    planned = Schedule.objects.get().next_run
+
+    with runner() as running:
+        running.look_around()
+
+    assert Schedule.objects.get().next_run == planned + timedelta(minutes=60)
 
 
 def test_a_hanging_job_stops_no_other_job_and_is_not_started_twice():
-    for func, *args in (["hang"], ["hang"], ["note", "a"], ["note", "b"]):
-        queue(func, *args)
-
-    def only_one_is_left():
+    plan("hang", "note")
+    with runner() as running:
         running.look_around()
-        return OrmQ.objects.count() == 1
+        until(lambda: ran == ["note"])
+        plan("other")
+        with time_machine.travel(timezone.now() + 2 * MINUTE):
+            until(lambda: running.look_around() == 0)
+        until(lambda: [one.turn.func for one in running._running if one.thread.is_alive()] == [OURS["hang"]])
+        assert sorted(set(ran)) == ["note", "other"]
+        assert Success.objects.filter(func=OURS["hang"]).count() == 0
 
-    with runner() as running:
-        until(only_one_is_left)
-        until(lambda: [one.job.func for one in running._running if one.thread.is_alive()] == [f"{__name__}.hang"])
-
-    assert sorted(ran) == ["a", "b"]
-    assert OrmQ.objects.count() == 0
+    assert Success.objects.filter(func=OURS["hang"]).count() == 1
 
 
-def test_no_more_jobs_run_at_once_than_the_settings_allow(monkeypatch):
-    monkeypatch.setattr(Conf, "WORKERS", 1)
-    queue("hang")
-    with runner() as running:
-        first = running.look_around()
-        queue("note", "a")
-        second = running.look_around()
+def test_another_process_runs_a_job_that_hangs_here():
+    plan("hang")
+    with runner() as stuck, runner() as sound:
+        assert stuck.look_around() == 1
+        with time_machine.travel(timezone.now() + MINUTE + timedelta(seconds=1)):
+            assert (stuck.look_around(), sound.look_around()) == (0, 1)
 
-    assert (first, second, ran) == (1, 0, [])
+
+def test_a_job_that_is_planned_twice_runs_once_at_a_time():
+    plan("hang", "hang")
+
     with runner() as running:
         assert running.look_around() == 1
-    assert ran == ["a"]
+        assert running.look_around() == 0
 
 
-def test_a_failed_job_is_removed_and_counts_as_progress(caplog):
-    queue("fail")
-    queue("missing")
+def test_a_failed_job_is_planned_again_and_counts_as_progress(caplog):
+    plan("fail", "missing")
     beats = Beats()
 
     with runner(beats) as running:
         assert running.look_around() == 2
 
-    assert OrmQ.objects.count() == 0
     assert beats.heard == 2
     assert "the job is broken" in caplog.text
-
-
-def test_an_unreadable_job_is_dropped(caplog):
-    OrmQ.objects.create(key="a2a", payload="signed by another key", lock=timezone.now() - DAY)
-    OrmQ.objects.create(key="a2a", payload=SignedPackage.dumps({"id": "1"}), lock=timezone.now() - DAY)
-
-    with runner() as running:
-        assert running.look_around() == 0
-
-    assert OrmQ.objects.count() == 0
-    assert "cannot be read" in caplog.text
+    assert all(row.next_run > timezone.now() for row in Schedule.objects.all())
 
 
 def test_a_sweep_of_another_process_counts_as_progress():
@@ -180,14 +269,13 @@ def test_a_sweep_of_another_process_counts_as_progress():
     assert beats.heard == 1
 
 
-def test_a_job_that_runs_too_long_suppresses_every_beat(monkeypatch):
-    queue("hang")
-    queue("note", "other")
+def test_a_job_that_runs_too_long_suppresses_every_beat(settings):
+    plan("hang", "note")
     beats = Beats()
     with runner(beats) as running:
         running.look_around()
         until(lambda: beats.heard == 1)
-        monkeypatch.setattr(Conf, "TIMEOUT", -1)
+        settings.Q_CLUSTER = settings.Q_CLUSTER | {"timeout": -1}
         jobs.sweep_pass()
         running.look_around()
 
@@ -197,11 +285,11 @@ def test_a_job_that_runs_too_long_suppresses_every_beat(monkeypatch):
 def test_an_unusable_database_counts_as_progress_and_ends_no_runner(monkeypatch, caplog):
     beats, stop = Beats(), threading.Event()
 
-    def break_down(_: object) -> None:
+    def break_down(*_: object) -> None:
         stop.set()
         raise OperationalError("the server is gone")
 
-    monkeypatch.setattr(timetable, "is_due", break_down)
+    monkeypatch.setattr(timetable, "take_due", break_down)
 
     JobRunner(beats).run(stop)
 
@@ -209,20 +297,40 @@ def test_an_unusable_database_counts_as_progress_and_ends_no_runner(monkeypatch,
     assert "the server is gone" in caplog.text
 
 
-def test_a_timetable_that_cannot_be_written_counts_as_progress(monkeypatch):
-    jobs.register()
-    beats = Beats()
-    monkeypatch.setattr(job_runner, "scheduler", lambda _: None)
+def test_a_timetable_that_cannot_be_written_counts_as_progress(monkeypatch, caplog):
+    plan("note")
+    beats, stop = Beats(), threading.Event()
 
-    with runner(beats) as running:
-        assert running.look_around() == 0
+    def refuse(*_: object) -> None:
+        stop.set()
+        raise OperationalError("attempt to write a readonly database")
+
+    monkeypatch.setattr(timetable, "_move", refuse)
+
+    JobRunner(beats).run(stop)
 
     assert beats.heard == 1
+    assert ran == []
+
+
+def test_a_result_that_cannot_be_stored_ends_no_runner(monkeypatch, caplog):
+    def refuse(*_: object, **__: object) -> None:
+        raise OperationalError("the disk is full")
+
+    monkeypatch.setattr(timetable, "record", refuse)
+    plan("note")
+    beats = Beats()
+
+    with runner(beats) as running:
+        running.look_around()
+
+    assert (ran, beats.heard) == (["note"], 1)
+    assert "cannot be stored" in caplog.text
 
 
 def test_a_stopped_runner_does_not_wait_for_a_job_that_hangs(monkeypatch):
     monkeypatch.setattr(job_runner, "STOPS_WITHIN", 0.1)
-    queue("hang")
+    plan("hang")
     stop = threading.Event()
     with runner() as running:
         running.look_around()
@@ -244,7 +352,7 @@ def test_jobs_run_again_after_the_clock_jumped_ahead_and_back(is_restarted):
         with runner() as running:
             running.look_around()
 
-    assert Schedule.objects.get().next_run <= timezone.now() + timedelta(minutes=1)
+    assert Schedule.objects.get().next_run <= timezone.now() + MINUTE
     with time_machine.travel(timezone.now() + timedelta(seconds=61)), runner() as running:
         assert running.look_around() == 1
 
@@ -256,15 +364,4 @@ def test_a_clock_that_stood_at_a_distant_past_delays_no_job():
     with runner() as running:
         assert running.look_around() == 1
 
-    assert timezone.now() < Schedule.objects.get().next_run <= timezone.now() + timedelta(minutes=1)
-
-
-def test_a_lock_taken_before_the_clock_was_set_back_ends_in_time():
-    queue("note", "late")
-    OrmQ.objects.update(lock=timezone.now() + DAY)
-    with runner() as running:
-        assert running.look_around() == 0
-        with time_machine.travel(timezone.now() + timedelta(seconds=Conf.RETRY + 1)):
-            assert running.look_around() == 1
-
-    assert ran == ["late"]
+    assert timezone.now() < Schedule.objects.get().next_run <= timezone.now() + MINUTE

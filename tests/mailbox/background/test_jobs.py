@@ -1,21 +1,18 @@
 from __future__ import annotations
 
-import pickletools
 import threading
 from datetime import timedelta
 
 import pytest
 import time_machine
-from django.contrib import admin
-from django.core.signing import b64_decode
 from django.db import connection
 from django.utils import timezone
-from django_q.models import OrmQ, Schedule
-from django_q.scheduler import scheduler
+from django_q.models import Schedule
 
 from mailbox.access.callers import Caller
 from mailbox.background import jobs
 from mailbox.database import timetable
+from mailbox.life import expiry
 from mailbox.models import Agent, Lease
 from mailbox.repairs import auto_retry, retry
 from tests.support import factories
@@ -245,52 +242,12 @@ def test_the_scheduler_s_agent_starts_without_grants_and_keys():
     assert auto_retry.scheduler_agent() == agent
 
 
-@pytest.mark.django_db(transaction=True)
-def test_the_cluster_enqueues_both_jobs_as_plain_values(switched_on):
-    jobs.register()
-    Schedule.objects.update(next_run=timezone.now() - timedelta(seconds=1))
+@pytest.mark.django_db
+def test_each_job_returns_why_its_pass_failed(switched_on, monkeypatch, caplog):
+    def break_down(*_: object) -> None:
+        raise OSError("the disk is full")
 
-    scheduler()
-
-    waiting = [one.task for one in OrmQ.objects.order_by("pk")]
-    assert sorted(job["func"] for job in waiting) == sorted([timetable.RETRY_JOB, *jobs.ALWAYS])
-    assert {(job["args"], str(job["kwargs"])) for job in waiting} == {((), "{}")}
-    for one in OrmQ.objects.all():
-        assert not {name.partition(".")[0] for name in _globals_of(one.payload)} & {
-            "mailbox",
-            "a2aproject",
-            "agentcards",
-        }
-
-
-@pytest.mark.django_db(transaction=True)
-def test_missed_runs_are_made_up_for_once(switched_on):
-    jobs.register()
-    Schedule.objects.update(next_run=timezone.now() - timedelta(hours=1))
-
-    scheduler()
-    scheduler()
-
-    assert OrmQ.objects.count() == 1 + len(jobs.ALWAYS)
-
-
-def test_the_pages_that_unpickle_jobs_are_not_in_the_admin():
-    admin.autodiscover()
-    labels = {model._meta.app_label for model in admin.site._registry}
-
-    assert "mailbox" in labels
-    assert "django_q" not in labels
-
-
-def _globals_of(payload: str) -> set[str]:
-    """Return every name that unpickling the signed ``payload`` would import."""
-    pickled = b64_decode(payload.split(":")[0].encode())
-    names, strings = set(), []
-    for opcode, argument, _ in pickletools.genops(pickled):
-        if isinstance(argument, str):
-            strings.append(argument)
-        if opcode.name == "GLOBAL":
-            names.add(str(argument).replace(" ", "."))
-        if opcode.name == "STACK_GLOBAL":
-            names.add(".".join(strings[-2:]))
-    return names
+    assert jobs.sweep_pass() is None
+    assert 'requires capability "a2a.repair.requeue"' in str(jobs.retry_pass())
+    monkeypatch.setattr(expiry, "sweep", break_down)
+    assert jobs.sweep_pass() == "failed to expire tasks: the disk is full"
