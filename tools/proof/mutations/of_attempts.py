@@ -15,8 +15,8 @@ BUGS = (
         changes=(
             Change(
                 "mailbox/models/lease.py",
-                "        given = self.filter(receive_attempt_id=attempt_id)",
-                "        given = self.live().filter(receive_attempt_id=attempt_id)",
+                "        leases = self.filter(receive_attempt_id=attempt_id)",
+                "        leases = self.live().filter(receive_attempt_id=attempt_id)",
             ),
             Change(
                 STATEMENTS,

@@ -99,8 +99,8 @@ BUGS = (
         changes=(
             Change(
                 "mailbox/dialects/a2a/sending.py",
-                "found := lives.view_of(task).generation) != wanted:",
-                "found := lives.view_of(task).generation) < wanted:",
+                "generation_now := task_events.view_of(task).generation) != wanted:",
+                "generation_now := task_events.view_of(task).generation) < wanted:",
             ),
         ),
         fails=f"{TESTS}/a2a/test_generations.py::test_a_message_can_depend_on_the_generation",

@@ -72,7 +72,7 @@ BUGS = (
     Bug(
         name="secret-left-under-the-old-key",
         does="A rotation of SECRET_KEY leaves the tokens of webhooks under the former key.",
-        changes=(Change(f"{AGENT_CARDS}/resealing.py", '    (PushConfig, "sealed_token"),\n', ""),),
+        changes=(Change(f"{AGENT_CARDS}/secrets.py", '    (PushConfig, "sealed_token"),\n', ""),),
         fails="tests/agentcards/test_secrets_resealing.py::test_every_encrypted_column_is_encrypted_again",
     ),
     Bug(

@@ -21,8 +21,8 @@ BUGS = (
             Change("mailbox/models/agent.py", "            Q(expires_at=None) | Q(expires_at__gte=now),\n", ""),
             Change(
                 "mailbox/models/credentials.py",
-                "  AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND (g.max_uses",
-                "  AND (g.max_uses",
+                "k.agent_id AND g.revoked_at IS NULL\n  AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND (g.max",
+                "k.agent_id AND g.revoked_at IS NULL\n  AND (g.max",
             ),
         ),
         fails=f"{ACCESS}/test_capabilities.py::test_a_grant_ends_with_its_expiry",
@@ -81,7 +81,7 @@ BUGS = (
         changes=(
             Change(
                 "mailbox/access/limits/waits.py",
-                "            credentials.require_live(self._key.caller)\n",
+                "            authentication.require_live(self._key.caller)\n",
                 "            pass\n",
             ),
         ),

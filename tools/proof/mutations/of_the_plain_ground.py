@@ -29,8 +29,8 @@ BUGS = (
         changes=(
             Change(
                 f"{BELL}/waiters.py",
-                "        if found and was_chained:\n",
-                "        with _here.lock:\n            _here.forget_rings(self)\n        if found and was_chained:\n",
+                "        if value and was_chained:\n",
+                "        with _here.lock:\n            _here.forget_rings(self)\n        if value and was_chained:\n",
             ),
         ),
         fails=f"{TESTS}/database/bell/test_waiters.py::test_a_ring_during_a_look_asks_for_another_look",
@@ -52,7 +52,7 @@ BUGS = (
         does="Writes that share a commit keep half of a write that failed.",
         changes=(
             Change(
-                f"{DATABASE}/shared_writes.py",
+                f"{DATABASE}/write_turns.py",
                 '            cursor.execute("ROLLBACK TO one")\n',
                 "",
             ),
@@ -131,7 +131,7 @@ BUGS = (
     Bug(
         name="size-before-decompression",
         does="It reads an answer of a kilobyte that decompresses to a gigabyte.",
-        changes=(Change(EXCHANGE, "        room -= len(data)\n", "        room -= len(raw)\n"),),
+        changes=(Change(EXCHANGE, "        remaining -= len(data)\n", "        remaining -= len(raw)\n"),),
         fails=f"{TESTS}/outbound/test_exchange.py::test_the_size_limit_counts_decompressed_bytes",
     ),
     Bug(
