@@ -1,22 +1,31 @@
-"""``agents add``, ``agents list``, ``agents pause``, ``agents resume``, ``agents reclaim``.
-
-``agents open``, ``agents close``, ``agents card``.
-"""
+"""The commands about agents: ``agents``, ``profile``, ``quotas`` and ``tools``."""
 
 from __future__ import annotations
 
 import json
-from argparse import Namespace
+import sys
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
+from typing import Any
 
-from agentcards import card_signing, official_agents, official_card
+from django.core.management.base import CommandError
+
+from agentcards import card_signing, official_agents, official_card, profiles, registry
+from agentcards.models import AgentProfile, Tool
+from agentcards.tools import import_tools, registered
 from mailbox.access.agents import grants, own_agent_setup, registration
 from mailbox.access.callers import Caller
+from mailbox.access.limits import own_limits, quota_usage
+from mailbox.access.limits.quota_usage import NAMED, Usage
 from mailbox.database import paging
 from mailbox.dialects.base.wire import agent_id
+from mailbox.dialects.corvid import wire
+from mailbox.dialects.corvid.wire import CorvidAgent
 from mailbox.dialects.covenant import agent_wire
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output, remote_agents, signing
+from mailbox.words import json_text
+from mailbox.words.errors import InvalidJsonError
 
 
 def add_official_commands(verbs: arguments.Commands) -> None:
@@ -109,6 +118,9 @@ def add_commands(commands: arguments.Commands) -> None:
     reclaim.add_argument("name", metavar="NAME", help="operators@hub, scheduler@hub or anonymous@public")
     arguments.add_json(reclaim)
     reclaim.set_defaults(run=_reclaim)
+    add_profile_commands(commands)
+    add_quota_commands(commands)
+    add_tool_commands(commands)
 
 
 def _add(options: Namespace) -> str:
@@ -151,3 +163,221 @@ def _reclaim(options: Namespace) -> str:
     if options.json:
         return output.as_json({"kind": "a2a_agent_reclaimed", "agent": agent_id(reclaimed)})
     return f"reclaimed {reclaimed}: its keys, public routes and grants are revoked, and its public key is new"
+
+
+TEXTS = {
+    "name": "the name that people see",
+    "description": "what the agent does, for its card",
+    "persona_archetype": "the agent's persona, for its card",
+    "default_project": "its project; such an agent receives tasks/send tasks that name no agent",
+    "wallet_address": "the agent's Algorand address, for its card",
+    "card_version": "the agent's version; '' for the hub's",
+    "documentation_url": "where people read about the agent",
+    "icon_url": "a picture of the agent",
+    "remote_url": "base URL of a remote agent; the hub delivers its tasks there; - reads stdin",
+    "card_url": "card of a remote agent that speaks the official A2A protocol; - reads stdin",
+}
+LISTS = {
+    "input_modes": "media types that it takes; '' for text, JSON and all others",
+    "output_modes": "media types that it makes; '' for text, JSON and all others",
+    "extended_tools": "tools that only its extended card shows",
+}
+SWITCHES = {
+    "streaming": "whether clients may stream its tasks",
+    "push_notifications": "whether clients may set callbacks",
+    "extended_card": "whether it has an extended card",
+    "card_for_0_3": "whether its card also serves clients of version 0.3",
+}
+URLS = ("remote_url", "card_url")
+
+
+def add_profile_commands(commands: arguments.Commands) -> None:
+    profile = commands.add_parser("profile", help="show an agent's profile, or change it; '' empties a field")
+    profile.add_argument("agent", metavar="NAME", help="the agent")
+    for field, what in TEXTS.items():
+        kind = arguments.url_without_credentials(_option(field)) if field in URLS else str
+        profile.add_argument(_option(field), dest=f"profile_{field}", type=kind, metavar="TEXT", help=what)
+    profile.add_argument(
+        "--card-key",
+        dest="profile_card_key",
+        type=arguments.secret("--card-key"),
+        metavar="-",
+        help="read the hub's API key at that agent from stdin",
+    )
+    profile.add_argument("--skill-bundles", type=_names, metavar="A,B", help="names of skill bundles, for its card")
+    permissions = profile.add_mutually_exclusive_group()
+    permissions.add_argument(
+        "--tools", type=_names, metavar="A,B", help="the tools it may use, in the order of its card"
+    )
+    permissions.add_argument("--default-tools", action="store_true", help="let it use the default tools")
+    _add_official(profile)
+    arguments.add_json(profile)
+    profile.set_defaults(run=_profile)
+
+
+def _add_official(profile: ArgumentParser) -> None:
+    for field, what in LISTS.items():
+        profile.add_argument(_option(field), type=_names, metavar="A,B", help=what)
+    for field, what in SWITCHES.items():
+        profile.add_argument(_option(field), type=arguments.switch(_option(field)), metavar="on|off", help=what)
+    profile.add_argument(
+        "--extensions",
+        type=arguments.json_objects("--extensions", "extensions"),
+        metavar="JSON",
+        help='extensions of the protocol, such as [{"uri": "https://example.org/x", "required": true}]; [] for none',
+    )
+
+
+def _profile(options: Namespace) -> str:
+    agent = arguments.agent(options.agent)
+    changes = _changes(options)
+    caller = Caller.command_line()
+    profile = profiles.update_profile(caller, agent, changes) if changes else AgentProfile.of(agent)
+    card = wire.agent(profile, with_remote_url=True)
+    if options.json:
+        return output.as_json(card)
+    rows = [(name, _spelled(value)) for name, value in _shown_fields(card)]
+    return output.lines(output.columns(rows), none="")
+
+
+def _changes(options: Namespace) -> dict[str, Any]:
+    values = vars(options)
+    texts = (*TEXTS, "card_key")
+    changes = {field: values[f"profile_{field}"] for field in texts if values[f"profile_{field}"] is not None}
+    for field in ("skill_bundles", "extensions", *LISTS, *SWITCHES):
+        if values[field] is not None:
+            changes[field] = values[field]
+    if options.default_tools or options.tools is not None:
+        changes["tool_permissions"] = options.tools
+    return changes
+
+
+def _shown_fields(card: CorvidAgent) -> list[tuple[str, Any]]:
+    """Return the fields that are not as in an empty profile, without the second form of the identity."""
+    usually_on = {"streaming", "pushNotifications", "extendedCard", "cardFor03"}
+    return [
+        (name, value)
+        for name, value in card.items()
+        if name != "agentId" and (value not in (None, "", [], False)) != (name in usually_on)
+    ]
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, list) and all(isinstance(name, str) for name in value):
+        return ",".join(value)
+    if isinstance(value, bool):
+        return "on" if value else "off"
+    return json_text.dumps(value) if isinstance(value, list) else str(value)
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in text.split(",") if (name := part.strip())]
+
+
+def _option(field: str) -> str:
+    return f"--{field.replace('_', '-')}"
+
+
+DEFAULT = "default"
+WRONG_USAGE = 2
+
+
+def add_quota_commands(commands: arguments.Commands) -> None:
+    group = commands.add_parser("quotas", help="show and set what an agent may have at the hub")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    show = verbs.add_parser("show", help="show each quota of an agent, and how much of it is used")
+    show.add_argument("agent", metavar="NAME", help="the agent")
+    arguments.add_json(show)
+    show.set_defaults(run=_show_quotas)
+
+    change = verbs.add_parser("set", help=f"give an agent quotas of its own; {DEFAULT} restores the setting")
+    change.add_argument("agent", metavar="NAME", help="the agent")
+    for name, what in NAMED.items():
+        change.add_argument(f"--{name.replace('_', '-')}", dest=f"quota_{name}", metavar="N", type=_limit, help=what)
+    change.add_argument("--to", metavar="RECIPIENT", help="with --queued: only its tasks to this agent")
+    arguments.add_json(change)
+    change.set_defaults(run=_set_quotas)
+
+
+def _limit(text: str) -> int | str:
+    return DEFAULT if text == DEFAULT else arguments.integer("the quota")(text)
+
+
+def _show_quotas(options: Namespace) -> str:
+    agent = arguments.agent(options.agent)
+    used = quota_usage.usage_of(agent, cards=registry.count_of(agent))
+    if options.json:
+        return output.as_json({"kind": "a2a_quotas", "quotas": [_quota_as_json(one) for one in used]})
+    return output.lines(output.columns([_quota_row(one) for one in used]), none="")
+
+
+def _set_quotas(options: Namespace) -> str:
+    agent, recipient = arguments.agent(options.agent), options.to and arguments.agent(options.to)
+    limits = {name: vars(options)[f"quota_{name}"] for name in NAMED}
+    wanted = {name: limit for name, limit in limits.items() if limit is not None}
+    if not wanted:
+        raise CommandError("give at least one quota, such as --queued 500", returncode=WRONG_USAGE)
+    own = {name: None if limit == DEFAULT else limit for name, limit in wanted.items()}
+    own_limits.set_quotas(Caller.command_line(), agent, own, recipient=recipient)
+    return _show_quotas(options)
+
+
+def _quota_as_json(usage: Usage) -> dict[str, object]:
+    return {
+        "quota": usage.name,
+        "recipient": usage.recipient or None,
+        "used": usage.used,
+        "limit": usage.limit,
+        "is_own": usage.is_own,
+    }
+
+
+def _quota_row(usage: Usage) -> tuple[str, ...]:
+    used = "" if usage.used is None else f"{usage.used} of"
+    return usage.what, used, str(usage.limit), "its own" if usage.is_own else "the setting"
+
+
+def add_tool_commands(commands: arguments.Commands) -> None:
+    group = commands.add_parser("tools", help="register and list MCP tools, which agent cards show as skills")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    bring = verbs.add_parser("import", help="register the tools of an MCP tools/list answer, or update them")
+    bring.add_argument("listing", type=_json_file, metavar="FILE", help="file with the JSON answer; - reads stdin")
+    bring.add_argument("--default", action="store_true", help="let every agent without a list of tools use these tools")
+    arguments.add_json(bring)
+    bring.set_defaults(run=_import_tools)
+
+    listed = verbs.add_parser("list", help="list tools in the order of registration")
+    arguments.add_json(listed)
+    listed.set_defaults(run=_list_tools)
+
+
+def _import_tools(options: Namespace) -> str:
+    done = import_tools(Caller.command_line(), options.listing, default=options.default)
+    if options.json:
+        answer = {"added": done.added, "changed": done.changed, "unchanged": done.unchanged, "partial": done.is_partial}
+        return output.as_json({"kind": "a2a_tools_imported", **answer})
+    summary = f"{len(done.added)} added, {len(done.changed)} changed, {len(done.unchanged)} unchanged"
+    return f"{summary}; the listing has more pages: import those too" if done.is_partial else summary
+
+
+def _list_tools(options: Namespace) -> str:
+    tools = registered()
+    if options.json:
+        return output.as_json({"kind": "a2a_tools", "tools": [_tool(tool) for tool in tools]})
+    rows = [(tool.name, "default" if tool.is_default else "", ",".join(tool.tags), tool.description) for tool in tools]
+    return output.lines(output.columns(rows), none="(no tools)")
+
+
+def _tool(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "tags": tool.tags, "default": tool.is_default}
+
+
+def _json_file(path: str) -> Any:
+    try:
+        return json_text.loads(sys.stdin.buffer.read() if path == "-" else Path(path).read_bytes())
+    except OSError as error:
+        raise ArgumentTypeError(f"cannot read {path}: {error.strerror}") from error
+    except InvalidJsonError as error:
+        raise ArgumentTypeError(f"{path} is not accepted: {error}") from error

@@ -1,4 +1,4 @@
-"""``backup``, ``restore``."""
+"""The commands about the whole hub: ``backup``, ``restore``, ``erase``, ``secrets rotate`` and ``alerts test``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,14 @@ from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path
 
+from django.core.management.base import CommandError
+
+from agentcards import secrets
 from mailbox.access.callers import Caller
+from mailbox.database import old_bytes
 from mailbox.database.backups import archive
 from mailbox.management.cli import arguments, output
-from mailbox.upkeep import backups
+from mailbox.upkeep import backups, erasure
 from mailbox.upkeep.backups import Restored
 
 
@@ -30,6 +34,9 @@ def add_commands(commands: arguments.Commands) -> None:
     arguments.add_json(restore)
     # The checks open the database, which need not exist yet, or may be damaged.
     restore.set_defaults(run=_restore, skip_checks=True)
+    add_erase_command(commands)
+    add_secret_commands(commands)
+    add_alert_commands(commands)
 
 
 def _backup(options: Namespace) -> str:
@@ -77,3 +84,88 @@ def _lines(done: Restored) -> Iterator[str]:
             "WARNING: the hub's secret is not that of the backup. The secrets of callbacks cannot be opened. "
             "Set SECRET_KEY to the value of the hub that was backed up."
         )
+
+
+def add_alert_commands(commands: arguments.Commands) -> None:
+    group = commands.add_parser("alerts", help="test the channels of the alerts")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    test = verbs.add_parser(
+        "test",
+        help="send a test alert to every channel",
+        description="Sends a test alert to A2A_ALERT_URL and A2A_ALERT_MAIL. Exits with 1 if a channel refuses it.",
+    )
+    arguments.add_json(test)
+    test.set_defaults(run=_test)
+
+
+def _test(options: Namespace) -> str:
+    from mailbox.upkeep import alerts
+
+    if not alerts.channels():
+        raise CommandError("No channel is set: set A2A_ALERT_URL, or A2A_ALERT_MAIL and EMAIL_URL.")
+    try:
+        sent = alerts.send_test(Caller.command_line())
+    except alerts.AlertError as error:
+        raise CommandError(f"The test alert failed. {error}") from error
+    return output.as_json({"kind": "a2a_test_alert", "to": sent}) if options.json else f"sent to {', '.join(sent)}"
+
+
+def add_secret_commands(commands: arguments.Commands) -> None:
+    group = commands.add_parser("secrets", help="encrypt the stored secrets under a new SECRET_KEY")
+    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+    rotate = verbs.add_parser(
+        "rotate",
+        help="encrypt each stored secret again, under the newest SECRET_KEY; can be repeated",
+        description="Encrypts the secrets of callbacks and the URLs of remote agents again. SECRET_KEY is the new "
+        "secret, and SECRET_KEY_FALLBACKS or the file secret_key_fallbacks has the earlier secrets.",
+    )
+    arguments.add_json(rotate)
+    rotate.set_defaults(run=_rotate_secret)
+
+
+def _rotate_secret(options: Namespace) -> str:
+    from agentcards import secrets
+
+    done = secrets.reseal(Caller.command_line())
+    if options.json:
+        counts = {"resealed": done.resealed, "unreadable": done.unreadable}
+        return output.as_json({"kind": "a2a_secrets_rotated", **counts})
+    lines = [f"encrypted {done.resealed} secret(s) again"]
+    if done.unreadable:
+        lines.append(f"{done.unreadable} cannot be read: SECRET_KEY_FALLBACKS lacks their secret")
+    return "\n".join(lines)
+
+
+HELD = "A long read keeps the old bytes in SQLite's write-ahead log. Run the command again when it has ended."
+
+
+def add_erase_command(commands: arguments.Commands) -> None:
+    erase = commands.add_parser(
+        "erase",
+        help="blank the payload of a finished task, or of all tasks of an agent; only hashes stay",
+        description="Names stay, and so do backups. A task that has not finished is refused.",
+    )
+    subject = erase.add_mutually_exclusive_group(required=True)
+    subject.add_argument("--task", type=arguments.uuid("--task"), metavar="ID", help="the task")
+    subject.add_argument("--agent", metavar="NAME", help="the agent that sent or received the tasks")
+    erase.add_argument("--reason", required=True, metavar="TEXT", help="why; the journal records it")
+    arguments.add_json(erase)
+    erase.set_defaults(run=_erase)
+
+
+def _erase(options: Namespace) -> str:
+    caller = Caller.command_line()
+    if options.task is not None:
+        erased = dict(erasure.erase_task(caller, options.task, reason=options.reason))
+    else:
+        agent = arguments.agent(options.agent)
+        erased = dict(erasure.erase_agent(caller, agent, reason=options.reason))
+        erased |= secrets.erase_cards(caller, agent, reason=options.reason)
+    if not old_bytes.forget():
+        raise CommandError(f"The payload is blank. {HELD}")
+    if options.json:
+        return output.as_json({"kind": "a2a_erasure", "erased": erased})
+    counts = [f"{count} {name}" for name, count in erased.items() if count]
+    return f"erased {', '.join(counts)}" if counts else "nothing was left to erase"

@@ -21,8 +21,8 @@ BUGS = (
             Change("mailbox/models/agent.py", "            Q(expires_at=None) | Q(expires_at__gte=now),\n", ""),
             Change(
                 "mailbox/models/credentials.py",
-                "k.agent_id AND g.revoked_at IS NULL\n  AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND (g.max",
-                "k.agent_id AND g.revoked_at IS NULL\n  AND (g.max",
+                "k.agent_id AND g.revoked_at IS NULL\n  AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND",
+                "k.agent_id AND g.revoked_at IS NULL\n  AND",
             ),
         ),
         fails=f"{ACCESS}/test_capabilities.py::test_a_grant_ends_with_its_expiry",
