@@ -27,8 +27,8 @@ from mailbox.words.envelopes import WEBHOOK_KEY
 
 TIMEOUT = 10.0  # seconds until an attempt must have a status: less than `serve` gives a process to stop
 AT_ONCE = 32  # attempts at the same time
-AT_ONE_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
-OF_ONE_SENDER = 8  # attempts for one sender, so that its receivers delay no callback of another sender
+PER_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
+PER_SENDER = 8  # attempts for one sender, so that its receivers delay no callback of another sender
 MOST_TIMEOUTS = 3  # in a row, after which a receiver is paused
 PAUSE = timedelta(minutes=1)
 MOST_REMEMBERED = 10_000  # receivers with timeouts
@@ -40,8 +40,8 @@ READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt fai
 _logger = logging.getLogger(__name__)
 
 
-class Patience:
-    """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. Lives in memory.
+class TimeoutTracker:
+    """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. It stays in memory.
 
     After the pause one more timeout pauses the receiver again. Any other outcome forgets its timeouts.
     """
@@ -78,7 +78,7 @@ class CallbackSender:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix=self.things)
         self._under_way: dict[Future[CallbackOutcome], PushDelivery] = {}
-        self._patience = Patience()
+        self._timeout_tracker = TimeoutTracker()
         self._ring: Callable[[], object] = lambda: None
 
     def run(self, stop: threading.Event) -> None:
@@ -102,13 +102,13 @@ class CallbackSender:
         for ended in [attempt for attempt in self._under_way if attempt.done()]:
             self._report(ended)
         free = AT_ONCE - len(self._under_way)
-        hands = DeliverySlots(
+        slots = DeliverySlots(
             self._under_way.values(),
-            of_one_sender=OF_ONE_SENDER,
-            at_one_receiver=AT_ONE_RECEIVER,
-            paused=self._patience.paused(timezone.now()),
+            per_sender=PER_SENDER,
+            per_receiver=PER_RECEIVER,
+            paused=self._timeout_tracker.paused(timezone.now()),
         )
-        claimed = self.claim(free, hands) if free else []
+        claimed = self.claim(free, slots) if free else []
         for delivery in claimed:
             begun = self._threads.submit(self.attempt, delivery)
             self._under_way[begun] = delivery
@@ -129,9 +129,9 @@ class CallbackSender:
         """Return the seconds until the next look, if nothing rings."""
         return callbacks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
 
-    def claim(self, limit: int, hands: DeliverySlots) -> Sequence[PushDelivery]:
-        """Claim up to ``limit`` due deliveries, as many as ``hands`` allows."""
-        return callbacks.claim_due(limit=limit, hands=hands)
+    def claim(self, limit: int, slots: DeliverySlots) -> Sequence[PushDelivery]:
+        """Claim up to ``limit`` due deliveries, as many as ``slots`` allows."""
+        return callbacks.claim_due(limit=limit, slots=slots)
 
     def attempt(self, delivery: PushDelivery) -> CallbackOutcome:
         """Send one delivery and return its outcome, also for errors. Reads and writes no row."""
@@ -149,7 +149,7 @@ class CallbackSender:
             outcome = CallbackOutcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
         else:
             outcome = ended.result()
-        self._patience.note(destinations.receiver(delivery.url), outcome, timezone.now())
+        self._timeout_tracker.note(destinations.receiver(delivery.url), outcome, timezone.now())
         try:
             self.store(delivery, outcome)
         except (OperationalError, InterfaceError):

@@ -45,8 +45,8 @@ class Head:
         Raises ValueError if the record is unreadable, and OSError.
         """
         try:
-            found = orjson.loads(head_file().read_bytes())
-            return cls(last_id=int(found["last_id"]), hash=str(found["hash"]))
+            fields = orjson.loads(head_file().read_bytes())
+            return cls(last_id=int(fields["last_id"]), hash=str(fields["hash"]))
         except FileNotFoundError:
             return None
         except (LookupError, TypeError, ValueError) as error:
@@ -59,8 +59,8 @@ class Head:
 
     def is_in_the_journal(self) -> bool:
         """Whether a seal has this hash."""
-        found = Seal.objects.filter(last_id=self.last_id).first()
-        return found is not None and found.block.hash == self.hash
+        seal = Seal.objects.filter(last_id=self.last_id).first()
+        return seal is not None and seal.block.hash == self.hash
 
 
 def head_file() -> Path:

@@ -46,30 +46,30 @@ class DeliverySlots:
         self,
         under_way: Iterable[PushDelivery] = (),
         *,
-        of_one_sender: int | None = None,
-        at_one_receiver: int | None = None,
+        per_sender: int | None = None,
+        per_receiver: int | None = None,
         paused: Mapping[str, datetime] | None = None,
     ) -> None:
-        self.of_one_sender, self.at_one_receiver, self.paused = of_one_sender, at_one_receiver, paused or {}
+        self.per_sender, self.per_receiver, self.paused = per_sender, per_receiver, paused or {}
         self._senders: Counter[int] = Counter()
         self._receivers: Counter[str] = Counter()
         for delivery in under_way:
             self._count(delivery.sender_id, destinations.receiver(delivery.url))
 
     def copy(self) -> DeliverySlots:
-        same = DeliverySlots(of_one_sender=self.of_one_sender, at_one_receiver=self.at_one_receiver, paused=self.paused)
+        same = DeliverySlots(per_sender=self.per_sender, per_receiver=self.per_receiver, paused=self.paused)
         same._senders, same._receivers = self._senders.copy(), self._receivers.copy()
         return same
 
     def full_senders(self) -> list[int]:
         """Return the senders that may begin no further attempt."""
-        return [sender for sender in self._senders if self._is_full(self._senders[sender], self.of_one_sender)]
+        return [sender for sender in self._senders if self._is_full(self._senders[sender], self.per_sender)]
 
     def take(self, sender: int, receiver: str) -> bool:
         """Count an attempt if the sender and the receiver may have one more. Return whether they may."""
-        if self._is_full(self._senders[sender], self.of_one_sender):
+        if self._is_full(self._senders[sender], self.per_sender):
             return False
-        if self._is_full(self._receivers[receiver], self.at_one_receiver):
+        if self._is_full(self._receivers[receiver], self.per_receiver):
             return False
         self._count(sender, receiver)
         return True
@@ -90,7 +90,7 @@ BACK_OFF = (
     timedelta(minutes=5),
     timedelta(hours=1),
 )
-GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt without a report is repeated
+REPORT_TIMEOUT = timedelta(minutes=2)  # an attempt without a report is repeated
 CLOCKS_DIFFER = timedelta(minutes=5)  # at most, among the machines of a hub
 # Due callbacks that one claim looks at: a few first, then many if the first belong to busy senders and receivers.
 FIRST_LOOK, LAST_LOOK = 256, 20_000
@@ -127,7 +127,7 @@ def remember(task: Task, envelope: TaskEnvelope) -> None:
         )
 
 
-def is_asked_again(task: Task, envelope: TaskEnvelope) -> bool:
+def is_repeated(task: Task, envelope: TaskEnvelope) -> bool:
     """Whether ``envelope`` has the same callback as ``task``, or both have none."""
     of_task = PushConfig.objects.filter(task=task, protocol=PushConfig.Protocol.CALLBACK)
     known = of_task.first() if task.calls_back else None
@@ -163,17 +163,17 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
     )
 
 
-def claim_due(*, limit: int, hands: DeliverySlots | None = None) -> Sequence[PushDelivery]:
+def claim_due(*, limit: int, slots: DeliverySlots | None = None) -> Sequence[PushDelivery]:
     """Claim up to ``limit`` due callbacks for one attempt each, oldest first. No other process claims them meanwhile.
 
-    A callback is passed over while its sender or its receiver has all the attempts that ``hands`` allows. A callback to
+    A callback is passed over while its sender or its receiver has all the attempts that ``slots`` allows. A callback to
     a paused receiver is put off until the end of the pause. If a process dies during an attempt, the callback is due
     again after two minutes, and the attempt is logged as lost.
     """
-    hands = hands or DeliverySlots()
-    due_now = PushDelivery.objects.due(timezone.now()).from_senders_but(hands.full_senders())
+    slots = slots or DeliverySlots()
+    due_now = PushDelivery.objects.due(timezone.now()).from_senders_but(slots.full_senders())
     columns = ("pk", "sender_id", "url")
-    chosen, put_off = fair(due_now.order_by("next_attempt_at", "pk").values_list(*columns), hands, limit)
+    chosen, put_off = fair(due_now.order_by("next_attempt_at", "pk").values_list(*columns), slots, limit)
     if not chosen and not put_off:  # the usual case, which needs no write lock
         return []
     with write_turns.turn(), transaction.atomic(durable=True):
@@ -186,7 +186,7 @@ def claim_due(*, limit: int, hands: DeliverySlots | None = None) -> Sequence[Pus
         note_lost([delivery for delivery in claimed if delivery.attempts], now)
         for delivery in claimed:
             delivery.attempts += 1
-            delivery.next_attempt_at = now + GIVEN_UP_AFTER
+            delivery.next_attempt_at = now + REPORT_TIMEOUT
             delivery.save(update_fields=["attempts", "next_attempt_at"])
     return claimed
 
@@ -201,7 +201,7 @@ def pause_until_due(*, shortest: float, longest: float) -> float:
 
 
 def fair(
-    due: QuerySet[Any, tuple[int, int, str]], hands: DeliverySlots, limit: int
+    due: QuerySet[Any, tuple[int, int, str]], slots: DeliverySlots, limit: int
 ) -> tuple[list[int], dict[int, datetime]]:
     """Return the primary keys of the rows to claim, and of those to put off with the end of their pause.
 
@@ -211,7 +211,7 @@ def fair(
     put_off: dict[int, datetime] = {}
     for looked_at in (FIRST_LOOK, LAST_LOOK):
         rows = due[:looked_at]
-        chosen, put_off, left = [], {}, hands.copy()
+        chosen, put_off, left = [], {}, slots.copy()
         for pk, sender, url in rows:
             receiver = destinations.receiver(url)
             if receiver in left.paused:
@@ -261,10 +261,10 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str, only_given_up: boo
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
         journal.admit(Request.to_resend(delivery_id))
-        found = PushDelivery.objects.filter(delivery_id=delivery_id)
-        configs = PushConfig.objects.filter(pk__in=found.values("config"))
+        rows = PushDelivery.objects.filter(delivery_id=delivery_id)
+        configs = PushConfig.objects.filter(pk__in=rows.values("config"))
         config = configs.select_for_update().first()  # locked before its delivery, as a report locks it
-        row = found.select_for_update().first()
+        row = rows.select_for_update().first()
         if row is None:
             raise UnknownDeliveryError(f"No callback has the id {delivery_id}.", delivery_id=delivery_id)
         if only_given_up and row.state != PushDelivery.State.DISABLED:
@@ -297,7 +297,7 @@ def bring_back() -> int:
     Their times were taken from a clock that ran ahead.
     """
     now = timezone.now()
-    parked = PushDelivery.objects.due_after(now + GIVEN_UP_AFTER + CLOCKS_DIFFER).filter(_is_put_off(now))
+    parked = PushDelivery.objects.due_after(now + REPORT_TIMEOUT + CLOCKS_DIFFER).filter(_is_put_off(now))
     if not parked.exists():  # the usual case, which needs no write lock
         return 0
     with write_turns.turn():
@@ -306,7 +306,7 @@ def bring_back() -> int:
 
 def _is_put_off(now: datetime) -> Q:
     """Return whether the next attempt is later than the pause after the attempts so far, or after a lost one."""
-    late = [now + max(pause, GIVEN_UP_AFTER) + CLOCKS_DIFFER for pause in (timedelta(0), *BACK_OFF)]
+    late = [now + max(pause, REPORT_TIMEOUT) + CLOCKS_DIFFER for pause in (timedelta(0), *BACK_OFF)]
     cases = (Q(attempts=F("forgiven") + number, next_attempt_at__gt=moment) for number, moment in enumerate(late))
     # Lost attempts count without an end, and no pause follows them.
     return Q(*cases, Q(attempts__gte=F("forgiven") + len(late), next_attempt_at__gt=late[0]), _connector=Q.OR)

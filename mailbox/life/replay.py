@@ -59,8 +59,8 @@ def of(task: Task) -> str:
 
 def read(parts: str) -> Mapping[str, Any]:
     """Return kept parts. They are empty for a result without parts."""
-    found: Mapping[str, Any] = json_text.loads(parts)
-    return found
+    fields: Mapping[str, Any] = json_text.loads(parts)
+    return fields
 
 
 def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
@@ -259,12 +259,12 @@ def drop_expired(caller: Caller, *, batch: int = 500) -> int:
     total = 0
     while ReplayEntry.objects.expired(timezone.now()).exists():
         with audit.decision(caller) as journal:
-            found = list(ReplayEntry.objects.expired(journal.now).select_for_update(skip_locked=True)[:batch])
-            for entry in found:
+            expired = list(ReplayEntry.objects.expired(journal.now).select_for_update(skip_locked=True)[:batch])
+            for entry in expired:
                 journal.beside(entries.replay_dropped(entry.pk, entry.key, entry.source_task_id, "expired"))
-            ReplayEntry.objects.filter(pk__in=[entry.pk for entry in found]).delete()
-        total += len(found)
-        if len(found) < batch:
+            ReplayEntry.objects.filter(pk__in=[entry.pk for entry in expired]).delete()
+        total += len(expired)
+        if len(expired) < batch:
             break
     return total
 

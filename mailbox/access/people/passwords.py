@@ -95,10 +95,10 @@ def _ticket(name: str, address: str) -> str:
 
 def _has_waited(ticket: str, name: str, address: str) -> bool:
     try:
-        asked = signing.loads(ticket, salt=_SALT, max_age=DELAY + TICKET_LASTS)
+        claims = signing.loads(ticket, salt=_SALT, max_age=DELAY + TICKET_LASTS)
     except signing.BadSignature:
         return False
-    return bool(asked["of"] == _digest(name, address) and asked["from"] <= time.time())
+    return bool(claims["of"] == _digest(name, address) and claims["from"] <= time.time())
 
 
 def _digest(name: str, address: str) -> str:

@@ -102,7 +102,7 @@ def _stored(
         items,
         sender=sender.pk,
         most_queued=quotas.QUEUED.default,
-        most_queued_to_one=quotas.QUEUED_TO_ONE.default,
+        most_queued_to_one=quotas.QUEUED_OF_PAIR.default,
         most_bytes=quotas.BYTES.default,
         check_kind=str(Kind.CAPABILITY_CHECK),
         change_kind=str(Kind.TASK_SENT),
