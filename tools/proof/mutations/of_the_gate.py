@@ -81,7 +81,7 @@ BUGS = (
         changes=(
             Change(
                 "mailbox/access/limits/waits.py",
-                "            credentials.require_live(self._key.caller)\n",
+                "            authentication.require_live(self._key.caller)\n",
                 "            pass\n",
             ),
         ),
