@@ -1,8 +1,8 @@
-"""The journal. No other module makes an AuditEvent, except the fast form, `mailbox/life/fast_path`.
+"""The writer of the journal: each decision and its journal rows are one transaction.
 
-Refusals that repeat: the journal has the first rows of a minute, and then one row with the number of the rest.
-
-The tasks that a block of code changes, for those who watch it.
+No other module makes an AuditEvent, except the fast form, `mailbox/life/fast_path`. Of refusals that repeat, the
+journal has the first rows of a minute, and then one row with the number of the rest. A block of code can learn which
+tasks it changes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""API keys, people and public routes. The hub stores no secret of theirs, so no list has one.
+"""Lists of API keys, people, public routes and permissions. A matrix shows the grants of agents.
 
-The permissions of the hub: the grants of agents, as a matrix and one by one, and the keys. No row has a secret.
+The hub stores no secret of theirs, so no list has one.
 """
 
 from __future__ import annotations

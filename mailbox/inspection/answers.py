@@ -1,8 +1,7 @@
 """The parts of a result beside its content: the closing words, and the artifacts of its task.
 
-A result without them, as most results are, costs no query here. `Result.has_more` tells it.
-
-The artifacts of one task, each folded from its rows. Their contents are read a few rows at a time.
+A result without them, as most results are, costs no query here. `Result.has_more` tells it. Each artifact is folded
+from its rows, whose contents are read a few at a time.
 """
 
 from __future__ import annotations

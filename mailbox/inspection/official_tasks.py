@@ -1,6 +1,6 @@
-"""The tasks of the official A2A protocol: one by its id, and the list. They are seen by their sender alone.
+"""The tasks of the official A2A protocol, which only their sender sees: by id, as a list, and when they stop.
 
-Tasks that stop: interrupted or resolved. All requests of a process that wait for such tasks share one look.
+A task stops when it is interrupted or resolved. All requests of a process that wait for such tasks share one look.
 """
 
 from __future__ import annotations

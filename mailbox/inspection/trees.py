@@ -1,12 +1,8 @@
-"""Trees of tasks by ``parent``, each task with its leases, repairs and result.
+"""Trees of tasks by ``parent``, each task with its leases, repairs and result, and the list of such trees.
 
-The tasks of a tree take a fixed number of queries, or one for each level. Payloads are read a few at a time.
-
-The roots of the trees that tasks belong to, by ``parent``.
-
-The list of task trees that have children, the tree with the newest child first.
-
-The walk goes over the newest children by an index, and finds their roots. No tree is read beyond a limit.
+The tasks of a tree take a fixed number of queries, or one for each level. Payloads are read a few at a time. The list
+has the tree with the newest child first. It goes over the newest children by an index, and finds their roots. No tree
+is read beyond a limit.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The seal key, the recorded head, and the rows of sealed blocks as they are hashed.
+"""The seals of the journal: the seal key, the recorded head, and the rows of sealed blocks as they are hashed.
 
-The state of the seals, in a few indexed queries. Only a verification reads the rows of blocks.
+The state of the seals takes a few indexed queries. Only a verification reads the rows of blocks.
 """
 
 from __future__ import annotations

@@ -2,9 +2,7 @@
 
 An item is decided as the single verb of `sending`, `leasing` and `results` decides it, with the same rows and errors.
 `mailbox.life.fast_path.batches` handles the plain items that follow each other in one commit. The single verb decides
-each other item, in a commit of its own, in the order of the batch.
-
-Repeated sends of a batch, which are recognised together.
+each other item, in a commit of its own, in the order of the batch. Repeated sends are recognised together.
 """
 
 from __future__ import annotations

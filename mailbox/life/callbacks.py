@@ -1,10 +1,9 @@
 """The outbox of callbacks. A callback is written when its task ends, and claimed for one attempt at a time.
 
+Delivery slots share the attempts of a process fairly among senders and receivers. Many callbacks that were given up can
+be sent again in one call, each by itself, with one receipt.
+
 Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
-
-Sends many callbacks again that were given up: each by itself, and a receipt of all.
-
-The hands that send callbacks, shared fairly among senders and receivers.
 """
 
 from __future__ import annotations

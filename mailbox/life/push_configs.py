@@ -1,6 +1,6 @@
-"""The verbs of a sender that sets and deletes webhooks of its tasks.
+"""The webhooks of a task: its sender sets and deletes them, and the sender and operators read them.
 
-The webhooks of a task, as its sender and the operators read them. No read shows a token or credentials.
+No read shows a token or credentials.
 """
 
 from __future__ import annotations

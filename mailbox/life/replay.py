@@ -1,11 +1,10 @@
 """The idempotency cache: it answers duplicates of finished work, and lets duplicates of running work wait.
 
+A cached result keeps its artifacts and closing words, which each task that it answers gets. These parts are a JSON
+object with ``artifacts``, each whole, and with ``closing``, the blocks of the closing words. It also has
+``closing_extra``, their details, and ``is_direct``, whether the result is one message and no task.
+
 Source: Covenant idempotency policy, "Receiver-side result cache".
-
-The artifacts and the closing words of a cached result: kept with it, and given to each task that it answers.
-
-The parts are a JSON object with ``artifacts``, each whole, and with ``closing``, the blocks of the closing words. It
-also has ``closing_extra``, their details, and ``is_direct``, whether the result is one message and no task.
 """
 
 from __future__ import annotations

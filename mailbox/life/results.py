@@ -1,7 +1,4 @@
-"""The verbs of results: post, drain and acknowledge them.
-
-The delivery of results to the sender of their tasks, within a drain.
-"""
+"""The verbs of results: post, drain and acknowledge them. A drain delivers results to the sender of their tasks."""
 
 from __future__ import annotations
 

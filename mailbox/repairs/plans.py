@@ -1,6 +1,6 @@
-"""Plans to repair many leases at once. A plan is made, shown, and then applied or discarded.
+"""Plans to repair many leases, or to send many failed tasks again. A plan is made, shown, and applied or discarded.
 
-Plans to send many failed tasks again. Each becomes a new task, and the failed task stays as it is.
+A failed task that is sent again becomes a new task, and itself stays as it is.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Backups of the whole hub: its database, its secret and its seal key in one file.
+"""Backups of the whole hub: its database, its secret and its seal key in one file, and the restore of such a file.
 
-The restore of a backup: the database changes in one transaction, or not at all.
+A restore changes the database in one transaction, or not at all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Compaction: deletes the rows of finished tasks. The journal and the cached results stay.
+"""Compaction deletes the rows of finished tasks. Retention deletes old rows that belong to no task.
 
-Retention: deletes old rows that belong to no task. They hold no decision, so the journal does not record this.
+The journal and the cached results outlive a compaction. Rows that belong to no task hold no decision, so the journal
+does not record their deletion.
 """
 
 from __future__ import annotations

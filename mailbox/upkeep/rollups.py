@@ -1,11 +1,8 @@
-"""Minute roll-ups: counts by agent and minute. A chart reads them, and costs the same for any number of tasks.
+"""Roll-ups of each minute: counts by agent, by pair of sender and recipient, and the depth of queues.
 
-Each row is counted once: by the roll-up of its minute, or by the compaction that deletes it earlier. Figures count rows
-without a roll-up directly, so they are right without the cluster.
-
-The queues and leases of each minute, which charts of the past need. No other row tells them later.
-
-Counts by sender and recipient, for the map. Reading them costs the same for any number of tasks.
+A chart or the map reads them, and costs the same for any number of tasks. Each row is counted once: by the roll-up of
+its minute, or by the compaction that deletes it earlier. Figures count rows without a roll-up directly, so they are
+right without the cluster. No other row keeps the depth of queues and leases, which charts of the past need.
 """
 
 from __future__ import annotations

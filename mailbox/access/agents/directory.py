@@ -1,7 +1,4 @@
-"""Find a registered agent: by its identity, or by the text that a person or a path names it with.
-
-Agents: their names, their keys, and their peers.
-"""
+"""The directory of agents: an agent by its identity or by a typed name, and the names, keys and peers of agents."""
 
 from __future__ import annotations
 

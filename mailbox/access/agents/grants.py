@@ -1,6 +1,6 @@
-"""Grants: given and revoked.
+"""Grants: how they are given, passed on and revoked.
 
-Agents that are open to anyone: callers without a key may send to them, as ``anonymous@public``.
+An agent is opened to anyone by a grant to ``anonymous@public``, as which callers without a key send.
 """
 
 from __future__ import annotations

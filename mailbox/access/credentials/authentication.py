@@ -1,7 +1,4 @@
-"""Finds the caller that presents an API key.
-
-Finds the agent that signed a request.
-"""
+"""The authentication of a request: the caller of its API key, or the agent that signed it."""
 
 from __future__ import annotations
 

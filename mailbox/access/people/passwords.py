@@ -1,6 +1,7 @@
-"""Bounds the checks of passwords: each costs a quarter of a second of CPU, and needs no account.
+"""A person's own password, and the bound on checks of passwords.
 
-A person's own password. The password of the first run is marked by its salt, until it is changed.
+A check costs a quarter of a second of CPU, and needs no account. The password of the first run is marked by its salt,
+until it is changed.
 """
 
 from __future__ import annotations

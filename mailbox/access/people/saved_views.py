@@ -1,6 +1,6 @@
-"""The views that people save: a query of a page of the dashboard under a name, private or shared with all people.
+"""The saved views of people: a query of a page of the dashboard under a name.
 
-The saved views that a person may open: own views, and views that others share.
+A view is private or shared with all people. A person may open own views, and views that others share.
 """
 
 from __future__ import annotations

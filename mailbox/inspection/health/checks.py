@@ -1,12 +1,7 @@
-"""One line of the health page.
+"""The health checks of the hub, each a line of the health page.
 
-The health check of the alerts.
-
-Health checks of the credentials that open the hub.
-
-Health checks of waiting requests, as far as the process that answers knows.
-
-Health checks of the work itself: late queues, many errors, and callbacks that keep failing.
+They look at alerts, credentials, waiting requests and the work itself. Waiting requests are known only as far as the
+process that answers knows them.
 """
 
 from __future__ import annotations

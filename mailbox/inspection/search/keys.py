@@ -1,7 +1,4 @@
-"""The keys of the query language, for each list.
-
-Actors of journal rows, as the query language reads them.
-"""
+"""The keys of the query language, for each list, and the actors of journal rows."""
 
 from __future__ import annotations
 

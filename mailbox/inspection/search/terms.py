@@ -1,6 +1,6 @@
-"""The values of the query language: texts, ids, ages, numbers, names of agents, time ranges.
+"""The terms of the query language: how they are parsed, and the values they take. `queries` explains the language.
 
-The query language, read: terms such as ``agent:hotels``, and words. `queries` explains it.
+The values are texts, ids, ages, numbers, names of agents and time ranges.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The order of agents on a list, by trouble or by a number. Each order is bounded by the number of agents.
+"""Statistics of agents: their order by trouble or by a number, the recent dealings of each, and pairs of agents.
 
-The recent dealings of one agent: counterparts, leases and waiting tasks. Each read is bounded.
-
-The tasks and results by sender and recipient.
+An order is bounded by the number of agents. Each read of recent dealings is bounded, too. Pairs count tasks and
+results by sender and recipient.
 """
 
 from __future__ import annotations

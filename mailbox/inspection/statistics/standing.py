@@ -1,6 +1,6 @@
-"""The numbers of the hub at this instant. Each function makes one query.
+"""The numbers of the hub at this instant, and the work that needs a person. Each function makes one query.
 
-Late queues, many errors, and callbacks that keep failing: they need a person, as stale leases do.
+Late queues, many errors, and callbacks that keep failing need a person, as stale leases do.
 """
 
 from __future__ import annotations
