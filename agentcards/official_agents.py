@@ -82,7 +82,7 @@ _kept = _Kept()
 
 
 def _read(name: str) -> OfficialAgent:
-    agent = directory.the_one(None, name, Agent.objects.select_related("profile").typed(name))
+    agent = directory.only_match(None, name, Agent.objects.select_related("profile").typed(name))
     profile = getattr(agent, "profile", None) or AgentProfile(agent=agent)
     return OfficialAgent(
         agent=agent,

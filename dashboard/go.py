@@ -18,7 +18,7 @@ from dashboard.saved_views import url_of
 from dashboard.wording import journal
 from mailbox.access.people import saved_views
 from mailbox.inspection import lookup
-from mailbox.inspection.lookup import CompactedTask, Found, TasksWith
+from mailbox.inspection.lookup import CompactedTask, Match, TasksWith
 from mailbox.inspection.search import queries
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
 from mailbox.words.envelopes import DuplicateSafety
@@ -75,7 +75,7 @@ def list_of(text: str) -> str:
     return f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
 
 
-def meaning_of(match: Found) -> Meaning:
+def meaning_of(match: Match) -> Meaning:
     """Return what the hub found with its page."""
     return _SHOWN[type(match)](match)
 

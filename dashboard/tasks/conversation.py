@@ -116,7 +116,7 @@ def talk(task: Task, questions: Collection[int], *, before: int | None) -> Talk:
     ``questions`` are the numbers of its questions. Two queries, and one more with ``before``.
     """
     newest, is_all = tasks.newest_messages(task, most=MESSAGES, characters=READ, before=before)
-    turn = task.turn - tasks.said_by_sender_from(task, before) if before is not None else task.turn
+    turn = task.turn - tasks.count_sender_messages(task, before) if before is not None else task.turn
     sayings: list[Saying] = []
     for message in reversed(newest):
         is_sender = message.role == Message.Role.USER

@@ -1,8 +1,8 @@
-"""The journal. No other module makes an AuditEvent, except the fast form, `mailbox/life/fast_path`.
+"""The writer of the journal: each decision and its journal rows are one transaction.
 
-Refusals that repeat: the journal has the first rows of a minute, and then one row with the number of the rest.
-
-The tasks that a block of code changes, for those who watch it.
+No other module makes an AuditEvent, except the fast form, `mailbox/life/fast_path`. Of refusals that repeat, the
+journal has the first rows of a minute, and then one row with the number of the rest. A block of code can learn which
+tasks it changes.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ _noted: ContextVar[dict[UUID, None] | None] = ContextVar("touched", default=None
 @contextmanager
 def noted_tasks() -> Iterator[dict[UUID, None]]:
     """Yield the ids of the tasks that the block changes, in their order, as keys that come during the block."""
-    found: dict[UUID, None] = {}
-    token = _noted.set(found)
+    task_ids: dict[UUID, None] = {}
+    token = _noted.set(task_ids)
     try:
-        yield found
+        yield task_ids
     finally:
         _noted.reset(token)
 
 
 def note_tasks(tasks: Iterable[UUID]) -> None:
     """Tell the block around this call that these tasks change. Without such a block nothing happens."""
-    found = _noted.get()
-    if found is not None:
-        found.update(dict.fromkeys(tasks))
+    noted = _noted.get()
+    if noted is not None:
+        noted.update(dict.fromkeys(tasks))
 
 
 MOST_ROWS = 20  # in a minute, of one actor, kind and action
@@ -68,7 +68,7 @@ class _Minute:
     left_out: int = 0
 
 
-class Repeats:
+class RepeatedRefusals:
     """The refusals of this process, by actor, kind and action. Those not yet in the journal are lost when it ends."""
 
     def __init__(self) -> None:
@@ -120,7 +120,7 @@ def _action(entry: Entry[Any]) -> str:
 
 
 MOST_CONFLICTS = 4
-_repeats = Repeats()
+_repeated_refusals = RepeatedRefusals()
 Decided = TypeVar("Decided")
 
 
@@ -215,15 +215,15 @@ def require(caller: Caller, request: Request) -> None:
 
 
 def refuse(caller: Caller, entry: Entry[Any]) -> None:
-    """Commit the row of a refusal. Beyond `repeated_refusals.MOST_ROWS` a minute, count it for one later row."""
-    note_repeats()
-    if _repeats.admits(caller, entry):
+    """Commit the row of a refusal. Beyond `MOST_ROWS` a minute, count it for one later row."""
+    note_repeated_refusals()
+    if _repeated_refusals.admits(caller, entry):
         note(caller, entry)
 
 
-def note_repeats() -> None:
+def note_repeated_refusals() -> None:
     """Commit a row for the refusals that were counted in each minute that has ended."""
-    for caller, entry in _repeats.due() if _repeats else ():
+    for caller, entry in _repeated_refusals.due() if _repeated_refusals else ():
         note(replace(caller, nonce=None), entry)  # the nonce is of an earlier request
 
 

@@ -1,6 +1,6 @@
-"""The gate: checks whether a caller may take an action. Source: Covenant A2A, "Capability gating".
+"""The gate: whether a caller may take an action, and which tasks and leases it may see.
 
-Which tasks and leases a caller may see.
+Source: Covenant A2A, "Capability gating".
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""API keys, people and public routes. The hub stores no secret of theirs, so no list has one.
+"""Lists of API keys, people, public routes and permissions. A matrix shows the grants of agents.
 
-The permissions of the hub: the grants of agents, as a matrix and one by one, and the keys. No row has a secret.
+The hub stores no secret of theirs, so no list has one.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def key_list(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> P
     """
     if caller.party is None:
         audit.require(caller, Request.to_manage_keys(ALL))
-    found = ApiKey.objects.visible_to(caller.party).select_related("agent", "user")
-    return newest(found, limit=limit, cursor=cursor, name="keys")
+    rows = ApiKey.objects.visible_to(caller.party).select_related("agent", "user")
+    return newest(rows, limit=limit, cursor=cursor, name="keys")
 
 
 def people(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[User]:
@@ -43,8 +43,8 @@ def people(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
     """
     audit.require(caller, Request.to_manage_person(ALL))
     confirmed = SecondFactor.objects.filter(user=OuterRef("pk"), confirmed=True)
-    found = User.objects.annotate(has_second_factor=Exists(confirmed)).prefetch_related("groups")
-    return keyset(found, "username", str, is_unique=True, limit=limit, cursor=cursor, name="people")
+    rows = User.objects.annotate(has_second_factor=Exists(confirmed)).prefetch_related("groups")
+    return keyset(rows, "username", str, is_unique=True, limit=limit, cursor=cursor, name="people")
 
 
 def public_routes(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[PublicRoute]:
@@ -53,8 +53,8 @@ def public_routes(caller: Caller, *, limit: int = 10, cursor: str | None = None)
     Needs ``a2a.routes``, which operators hold. Raises as `keys` does.
     """
     audit.require(caller, Request.to_manage_route(ALL))
-    found = PublicRoute.objects.select_related("agent")
-    return newest(found, limit=limit, cursor=cursor, name="routes")
+    rows = PublicRoute.objects.select_related("agent")
+    return newest(rows, limit=limit, cursor=cursor, name="routes")
 
 
 VERBS = (*requests.TARGETED, *requests.GRANTABLE)  # the columns of the matrix
@@ -80,8 +80,8 @@ class Capabilities:
 def matrix(named: str, now: datetime, *, limit: int, cursor: str | None) -> Page[Agent]:
     """Return a page of the agents with a live grant, by name. ``named`` is an agent's display or local part, or ""."""
     live = CapabilityGrant.objects.live(now).filter(subject=OuterRef("pk"))
-    found = _named(Agent.objects.filter(Exists(live)), named)
-    return keyset(found, "display", str, is_unique=True, limit=limit, cursor=cursor, name="capabilities")
+    rows = _named(Agent.objects.filter(Exists(live)), named)
+    return keyset(rows, "display", str, is_unique=True, limit=limit, cursor=cursor, name="capabilities")
 
 
 def capabilities_of(agents: Sequence[Agent], now: datetime) -> Sequence[Capabilities]:
@@ -98,28 +98,28 @@ def grant_matrix(
     named: str, validity: Validity, now: datetime, *, limit: int, cursor: str | None
 ) -> Page[CapabilityGrant]:
     """Return a page of the grants of the agent of this name, of all for "", newest first."""
-    found = CapabilityGrant.objects.select_related("subject")
+    rows = CapabilityGrant.objects.select_related("subject")
     if named:
-        found = found.filter(subject__in=_named(Agent.objects.all(), named))
+        rows = rows.filter(subject__in=_named(Agent.objects.all(), named))
     live = CapabilityGrant.objects.live(now).values("pk")
     if validity is Validity.LIVE:
-        found = found.filter(pk__in=live)
+        rows = rows.filter(pk__in=live)
     elif validity is Validity.ENDED:
-        found = found.exclude(pk__in=live)
-    return newest(found, limit=limit, cursor=cursor, name="grants of agents")
+        rows = rows.exclude(pk__in=live)
+    return newest(rows, limit=limit, cursor=cursor, name="grants of agents")
 
 
 def key_matrix(named: str, validity: Validity, now: datetime, *, limit: int, cursor: str | None) -> Page[ApiKey]:
     """Return a page of the API keys of the agent or person of this name, of all for "", newest first."""
-    found = ApiKey.objects.select_related("agent", "user")
+    rows = ApiKey.objects.select_related("agent", "user")
     if named:
-        owned = found.filter(agent__in=_named(Agent.objects.all(), named))
-        found = owned | found.filter(user__username=named)
+        owned = rows.filter(agent__in=_named(Agent.objects.all(), named))
+        rows = owned | rows.filter(user__username=named)
     if validity is Validity.LIVE:
-        found = found.live(now)
+        rows = rows.live(now)
     elif validity is Validity.ENDED:
-        found = found.exclude(pk__in=ApiKey.objects.live(now).values("pk"))
-    return newest(found, limit=limit, cursor=cursor, name="keys of all")
+        rows = rows.exclude(pk__in=ApiKey.objects.live(now).values("pk"))
+    return newest(rows, limit=limit, cursor=cursor, name="keys of all")
 
 
 def _named(agents: AgentQuerySet, named: str) -> AgentQuerySet:

@@ -43,13 +43,13 @@ def check(agent: Agent, display: str, now: datetime) -> None:
 
 def conflicts(now: datetime) -> list[str]:
     """Return the message of each conflict that `check` raises for an agent of `OWN_AGENTS`."""
-    found = []
-    for agent in sorted(_suspects().rows(now=now), key=lambda one: OWN_AGENTS.index(one.display.lower())):
+    problems = []
+    for agent in sorted(_suspects().rows(now=now), key=lambda suspect: OWN_AGENTS.index(suspect.display.lower())):
         try:
             check(agent, agent.display.lower(), now)
         except AgentConflictError as conflict:
-            found.append(conflict.message)
-    return found
+            problems.append(conflict.message)
+    return problems
 
 
 @compiled.once

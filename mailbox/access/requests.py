@@ -1,8 +1,7 @@
-"""Requests to the gate, with one constructor for each action.
+"""Requests to the gate, with one constructor for each action that needs a capability.
 
-A constructor also spells the scope id, which names the check in the journal.
-
-The actions that need a capability, as grants spell them. Source: Covenant A2A, "Capability gating".
+Actions are spelled as grants spell them. A constructor also spells the scope id, which names the check in the journal.
+Source: Covenant A2A, "Capability gating".
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ from mailbox.words.envelopes import WEBHOOK_KEY
 
 TIMEOUT = 10.0  # seconds until an attempt must have a status: less than `serve` gives a process to stop
 AT_ONCE = 32  # attempts at the same time
-AT_ONE_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
-OF_ONE_SENDER = 8  # attempts for one sender, so that its receivers delay no callback of another sender
+PER_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
+PER_SENDER = 8  # attempts for one sender, so that its receivers delay no callback of another sender
 MOST_TIMEOUTS = 3  # in a row, after which a receiver is paused
 PAUSE = timedelta(minutes=1)
 MOST_REMEMBERED = 10_000  # receivers with timeouts
@@ -41,7 +41,7 @@ _logger = logging.getLogger(__name__)
 
 
 class CircuitBreaker:
-    """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. Lives in memory.
+    """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. It stays in memory.
 
     After the pause one more timeout pauses the receiver again. Any other outcome forgets its timeouts.
     """
@@ -104,8 +104,8 @@ class CallbackSender:
         free = AT_ONCE - len(self._under_way)
         slots = DeliverySlots(
             self._under_way.values(),
-            of_one_sender=OF_ONE_SENDER,
-            at_one_receiver=AT_ONE_RECEIVER,
+            per_sender=PER_SENDER,
+            per_receiver=PER_RECEIVER,
             paused=self._breaker.paused(timezone.now()),
         )
         claimed = self.claim(free, slots) if free else []

@@ -14,7 +14,7 @@ from django.db import InterfaceError, OperationalError
 
 from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY, CallbackSender, posted
 from mailbox.database.bell import topics
-from mailbox.inspection.event_log import GrowingLife, KeptLives
+from mailbox.inspection.event_log import EventLog, EventLogCache
 from mailbox.life import webhooks
 from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
 from mailbox.life.webhooks import Candidate, Telling
@@ -41,7 +41,7 @@ class Courier(CallbackSender):
 
     def __init__(self) -> None:
         super().__init__()
-        self._kept = KeptLives()
+        self._event_logs = EventLogCache()
 
     def topics(self) -> Sequence[str]:
         return [topics.CALLBACKS, *map(topics.task, webhooks.listened_to())]
@@ -53,7 +53,7 @@ class Courier(CallbackSender):
         planned: list[_Planned] = []
         for candidate in webhooks.due(limit=limit, slots=slots):
             try:
-                planned += _planned(candidate, self._kept)
+                planned += _planned(candidate, self._event_logs)
             except (OperationalError, InterfaceError):
                 raise
             except Exception:
@@ -91,30 +91,30 @@ def headers(delivery: PushDelivery) -> dict[str, str]:
     return values
 
 
-def _planned(candidate: Candidate, kept: KeptLives) -> list[_Planned]:
+def _planned(candidate: Candidate, event_logs: EventLogCache) -> list[_Planned]:
     """Return the next report to the webhook, as the only element; none if its task has no event for it."""
     config, begun = candidate.config, candidate.begun
     if begun is not None and config.protocol == PushConfig.Protocol.V1_0:
         return [(candidate, None)]
-    life = kept.of(config.task)
+    log = event_logs.of(config.task)
     if begun is not None:
         position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
-        return [(candidate, Telling(position=position, body=_whole_task(life.view()[0])))]
-    left = list(islice(_untold(config, life), MOST_CHUNKS))
+        return [(candidate, Telling(position=position, body=_whole_task(log.view()[0])))]
+    left = list(islice(_untold(config, log), MOST_CHUNKS))
     if not left:
-        webhooks.pass_over(candidate, life.seq)
+        webhooks.pass_over(candidate, log.seq)
         return []
     if config.protocol == PushConfig.Protocol.V0_3:
-        return [(candidate, Telling(position=left[0].position, body=_whole_task(life.view()[0])))]
+        return [(candidate, Telling(position=left[0].position, body=_whole_task(log.view()[0])))]
     event = joined(left)
     return [(candidate, Telling(position=event.position, body=_change(config.task, event)))]
 
 
-def _untold(config: PushConfig, life: GrowingLife) -> Iterator[TaskEvent]:
+def _untold(config: PushConfig, log: EventLog) -> Iterator[TaskEvent]:
     """Yield the events for the receiver that come after its position, in order."""
-    for index in range(life.index_after(EventPosition(*config.reported_position)), len(life.events)):
-        if _concerns(config, life.events[index]):
-            yield life.events[index]
+    for index in range(log.index_after(EventPosition(*config.reported_position)), len(log.events)):
+        if _concerns(config, log.events[index]):
+            yield log.events[index]
 
 
 def _concerns(config: PushConfig, event: TaskEvent) -> bool:

@@ -1,8 +1,7 @@
 """The parts of a result beside its content: the closing words, and the artifacts of its task.
 
-A result without them, as most results are, costs no query here. `Result.has_more` tells it.
-
-The artifacts of one task, each folded from its rows. Their contents are read a few rows at a time.
+A result without them, as most results are, costs no query here. `Result.has_more` tells it. Each artifact is folded
+from its rows, whose contents are read a few at a time.
 """
 
 from __future__ import annotations
@@ -70,9 +69,9 @@ def artifact_details(task: Task, wanted: Sequence[Produced]) -> Mapping[int, dic
     An artifact has those of these that its holder gave. ``wanted`` are of `produced`, in its order.
     """
     seqs = {one.artifact_id: one.seq for one in wanted}
-    given = _rows(task).filter(artifact_id__in=seqs, seq__gte=min(seqs.values(), default=0)).exclude(extra="{}")
+    rows = _rows(task).filter(artifact_id__in=seqs, seq__gte=min(seqs.values(), default=0)).exclude(extra="{}")
     extras: dict[int, list[str]] = {one.seq: [] for one in wanted}
-    for seq, artifact_id, extra in given.values_list("seq", "artifact_id", "extra"):
+    for seq, artifact_id, extra in rows.values_list("seq", "artifact_id", "extra"):
         if seq >= seqs[artifact_id]:
             extras[seqs[artifact_id]].append(extra)
     return {seq: merged(of_rows) for seq, of_rows in extras.items()}
@@ -101,9 +100,9 @@ def beginnings(
     return {seq: (read, is_all[seq]) for seq, read in blocks.items()}
 
 
-def blocks_of(task: Task, one: Produced) -> Iterator[dict[str, Any]]:
+def blocks_of(task: Task, artifact: Produced) -> Iterator[dict[str, Any]]:
     """Yield all content blocks of an artifact, in order. Few rows are in memory at once."""
-    rows = _rows(task).filter(artifact_id=one.artifact_id, seq__gte=one.seq, seq__lte=one.rows[-1][0])
+    rows = _rows(task).filter(artifact_id=artifact.artifact_id, seq__gte=artifact.seq, seq__lte=artifact.rows[-1][0])
     for row, _ in in_turn(rows, ("seq",)):
         yield from row.blocks
 
@@ -154,25 +153,25 @@ class Beside:
     left: int
 
 
-def whole(results: Iterable[Result], *, room: int = BUDGET) -> Mapping[int, Answer]:
+def whole(results: Iterable[Result], *, budget: int = BUDGET) -> Mapping[int, Answer]:
     """Return the whole answers of results by their primary keys.
 
-    All artifacts and closing words together have at most ``room`` characters. A text stands for an artifact, or for
+    All artifacts and closing words together have at most ``budget`` characters. A text stands for an artifact, or for
     closing words, beyond. Each result needs its task. A result without a row has its content alone.
     """
-    found: dict[int, Answer] = {}
+    answers: dict[int, Answer] = {}
     for result in results:
         if not result.has_more:
-            found[result.pk] = Answer(content=result.blocks)
+            answers[result.pk] = Answer(content=result.blocks)
             continue
-        closing_seq, closing, room = _closing(result, room)
+        closing_seq, closing, budget = _closing(result, budget)
         read: list[Mapping[str, Any]] = list(result.blocks)
         produced = [] if read else produced_artifacts(result.task)
         for one in produced:
-            blocks, room = _blocks(result, one, room)
+            blocks, budget = _blocks(result, one, budget)
             read += blocks
-        found[result.pk] = Answer(content=read, is_produced=bool(produced), closing=closing, closing_seq=closing_seq)
-    return found
+        answers[result.pk] = Answer(content=read, is_produced=bool(produced), closing=closing, closing_seq=closing_seq)
+    return answers
 
 
 def whole_of(result: Result) -> Answer:
@@ -180,42 +179,42 @@ def whole_of(result: Result) -> Answer:
     return whole([result])[result.pk]
 
 
-def beside(results: Iterable[Result], *, room: int = BUDGET) -> Mapping[int, Beside]:
+def beside(results: Iterable[Result], *, budget: int = BUDGET) -> Mapping[int, Beside]:
     """Return what stands beside the contents of results, by their primary keys; nothing for a plain result.
 
-    The closing words together have at most ``room`` characters. A text stands for closing words beyond. Each result
+    The closing words together have at most ``budget`` characters. A text stands for closing words beyond. Each result
     needs its task.
     """
-    found: dict[int, Beside] = {}
+    by_result: dict[int, Beside] = {}
     for result in results:
         if result.has_more:
-            _, closing, room = _closing(result, room)
+            _, closing, budget = _closing(result, budget)
             produced = produced_artifacts(result.task)
-            found[result.pk] = Beside(
+            by_result[result.pk] = Beside(
                 closing=closing,
                 artifacts=list(_named(result, produced[:NAMED])),
                 left=max(0, len(produced) - NAMED),
             )
-    return found
+    return by_result
 
 
-def _closing(result: Result, room: int) -> tuple[int | None, Sequence[Mapping[str, Any]], int]:
-    """Return the number and the blocks of the closing words, and the room that is left."""
+def _closing(result: Result, budget: int) -> tuple[int | None, Sequence[Mapping[str, Any]], int]:
+    """Return the number and the blocks of the closing words, and the budget that is left."""
     words = Message.objects.closing_of(result.task_id, result.task.journal_seq)
     size = words.values_list("seq", Length("content")).first()
     if size is None:
-        return None, [], room
+        return None, [], budget
     seq, characters = size
-    if characters > room:
-        return seq, [_left_out(result, "the closing words", "messages", characters)], room
-    return seq, words.get().blocks, room - characters
+    if characters > budget:
+        return seq, [_left_out(result, "the closing words", "messages", characters)], budget
+    return seq, words.get().blocks, budget - characters
 
 
-def _blocks(result: Result, one: Produced, room: int) -> tuple[list[Mapping[str, Any]], int]:
-    """Return the blocks of an artifact and the room that is left. Chunks of text are one text."""
-    if one.size > room:
-        return [_left_out(result, f"artifact {one.artifact_id}", "artifacts", one.size)], room
-    return list(content.joined(blocks_of(result.task, one))), room - one.size
+def _blocks(result: Result, artifact: Produced, budget: int) -> tuple[list[Mapping[str, Any]], int]:
+    """Return the blocks of an artifact and the budget that is left. Chunks of text are one text."""
+    if artifact.size > budget:
+        return [_left_out(result, f"artifact {artifact.artifact_id}", "artifacts", artifact.size)], budget
+    return list(content.joined(blocks_of(result.task, artifact))), budget - artifact.size
 
 
 def _left_out(result: Result, what: str, where: str, characters: int) -> Mapping[str, Any]:

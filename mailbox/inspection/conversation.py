@@ -53,9 +53,9 @@ def read(caller: Caller, task_id: UUID, *, after: int = 0, limit: int = 100) -> 
     `UnknownTaskError`, also for a task that the caller may not see.
     """
     task = _visible(caller, task_id)
-    found = Message.objects.filter(task=task, seq__gt=after).exclude(content="[]")
+    rows = Message.objects.filter(task=task, seq__gt=after).exclude(content="[]")
     first = [] if after >= FIRST else [(first_message(task), (FIRST,))]
-    page = paging.page(chain(first, paging.in_turn(found, ("seq",), most=limit + 1)), limit, "messages")
+    page = paging.page(chain(first, paging.in_turn(rows, ("seq",), most=limit + 1)), limit, "messages")
     for message in page.items:
         message.task = task
     read_to = page.items[-1].seq if page.items else after
@@ -70,16 +70,16 @@ def _question_without_words(task: Task, *, after: int) -> int | None:
     """
     if task.state != Task.State.INTERRUPTED:
         return None
-    asked = Message.objects.of_role(Message.Role.AGENT).filter(task=task, content="[]")
-    newest = asked.filter(seq__gt=after, seq__lte=task.journal_seq).order_by("-seq")
+    questions = Message.objects.of_role(Message.Role.AGENT).filter(task=task, content="[]")
+    newest = questions.filter(seq__gt=after, seq__lte=task.journal_seq).order_by("-seq")
     return newest.values_list("seq", flat=True).first()
 
 
 def _visible(caller: Caller, task_id: UUID) -> Task:
-    found = visible_tasks(caller).with_parties().filter(uuid=task_id).first()
-    if found is None:
+    task = visible_tasks(caller).with_parties().filter(uuid=task_id).first()
+    if task is None:
         raise UnknownTaskError.of(task_id)
-    return found
+    return task
 
 
 def first_message(task: Task) -> Message:
@@ -122,10 +122,10 @@ def _newest(spoken: Mapping[int, Task]) -> dict[int, Message]:
     sizes = of_sender.filter(task__in=spoken, seq=Subquery(newest)).values_list("pk", Length("content"))
     within = accumulate(sizes, lambda sum_, row: (row[0], sum_[1] + row[1]))
     wanted = [pk for number, (pk, size) in enumerate(within) if number == 0 or size <= BUDGET]
-    found = {message.task_id: message for message in Message.objects.filter(pk__in=wanted)}
-    for key, message in found.items():
+    messages = {message.task_id: message for message in Message.objects.filter(pk__in=wanted)}
+    for key, message in messages.items():
         message.task = spoken[key]
-    return found
+    return messages
 
 
 def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[Artifact]:
@@ -141,9 +141,9 @@ def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | 
 
 def _current_rows(task: Task, *, after: int) -> Iterator[tuple[Artifact, Position]]:
     """Yield the rows after ``after`` that were not replaced, a few at a time."""
-    found = Artifact.objects.filter(task=task)
-    later = found.filter(seq__gt=after).in_order().values_list("seq", "artifact_id", "append", named=True)
+    artifacts = Artifact.objects.filter(task=task)
+    later = artifacts.filter(seq__gt=after).in_order().values_list("seq", "artifact_id", "append", named=True)
     current = iter(sorted(row.seq for rows in fold(later).values() for row in rows))
     while seqs := list(islice(current, AT_ONCE)):
-        for row in found.filter(seq__in=seqs).in_order():
+        for row in artifacts.filter(seq__in=seqs).in_order():
             yield row, (row.seq,)

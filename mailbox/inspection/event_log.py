@@ -1,8 +1,7 @@
-"""The life of one task as it grows: its fold and all of its events, each row read once.
+"""The event log of a task: its fold and all of its events, each row read once.
 
-The lives of tasks that a reader returns to often, kept in its memory, so that it reads each row once.
-
-The feeds of this process: one reader for all streams of one task, which renders each event once.
+A reader that returns to the same tasks keeps their logs in a cache. All streams of a task in this process share one
+feed, which renders each event once.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from mailbox.models import Task
 from mailbox.words.a2a.fold import EventPosition, Fold, TaskEvent, TaskSnapshot
 
 
-class GrowingLife:
+class EventLog:
     """The events of a task from its first on, up to the newest row that was read. Any number of threads share it."""
 
     def __init__(self, task: Task) -> None:
@@ -62,64 +61,64 @@ class GrowingLife:
         return bisect_right(self.events, position, key=lambda event: event.position)
 
 
-MOST_BYTES = 64 * 2**20  # of all kept lives; the life that was used last stays at any size
+MOST_BYTES = 64 * 2**20  # of all cached logs; the log that was used last stays at any size
 BYTES_OF_A_ROW = 1024  # that an event takes beside its texts
-LONGEST_REST = 60.0  # seconds that an unused life is kept
+LONGEST_REST = 60.0  # seconds that an unused log is cached
 
 
 @dataclass(frozen=True, slots=True)
-class _KeptLife:
-    life: GrowingLife
+class _CachedLog:
+    log: EventLog
     size: int  # of the task, by its row
     used_at: float
 
     @property
     def weight(self) -> int:
-        return self.size + BYTES_OF_A_ROW * (1 + self.life.seq)
+        return self.size + BYTES_OF_A_ROW * (1 + self.log.seq)
 
 
-class KeptLives:
-    """The lives that were used last, within `MOST_BYTES`. A life that was dropped is read again from its first row.
+class EventLogCache:
+    """The event logs that were used last, within `MOST_BYTES`. A log that was dropped is read again from its first row.
 
     One thread uses it.
     """
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[UUID, _KeptLife] = OrderedDict()  # the one used last is at the end
+        self._cached: OrderedDict[UUID, _CachedLog] = OrderedDict()  # the log used last is at the end
         self._weight = 0
 
-    def of(self, task: Task) -> GrowingLife:
-        """Return the life of a task with all rows that ``task`` counts. Only rows that it lacks are read.
+    def of(self, task: Task) -> EventLog:
+        """Return the log of a task with all rows that ``task`` counts. Only rows that it lacks are read.
 
         A task whose payload was erased is read again from its first row.
         """
         now = time.monotonic()
-        while self._kept and next(iter(self._kept.values())).used_at < now - LONGEST_REST:
-            self._drop(next(iter(self._kept)))
-        kept = self._drop(task.uuid)
-        life = GrowingLife(task) if kept is None or task.size < kept.size else kept.life
-        if life.seq < task.journal_seq:
-            life.catch_up()
-        self._keep(task.uuid, _KeptLife(life, task.size, now))
-        return life
+        while self._cached and next(iter(self._cached.values())).used_at < now - LONGEST_REST:
+            self._drop(next(iter(self._cached)))
+        cached = self._drop(task.uuid)
+        log = EventLog(task) if cached is None or task.size < cached.size else cached.log
+        if log.seq < task.journal_seq:
+            log.catch_up()
+        self._store(task.uuid, _CachedLog(log, task.size, now))
+        return log
 
-    def _keep(self, task_id: UUID, kept: _KeptLife) -> None:
-        self._kept[task_id] = kept
-        self._weight += kept.weight
-        while self._weight > MOST_BYTES and len(self._kept) > 1:
-            self._drop(next(iter(self._kept)))
+    def _store(self, task_id: UUID, cached: _CachedLog) -> None:
+        self._cached[task_id] = cached
+        self._weight += cached.weight
+        while self._weight > MOST_BYTES and len(self._cached) > 1:
+            self._drop(next(iter(self._cached)))
 
-    def _drop(self, task_id: UUID) -> _KeptLife | None:
-        kept = self._kept.pop(task_id, None)
-        if kept is not None:
-            self._weight -= kept.weight
-        return kept
+    def _drop(self, task_id: UUID) -> _CachedLog | None:
+        cached = self._cached.pop(task_id, None)
+        if cached is not None:
+            self._weight -= cached.weight
+        return cached
 
 
 Render = Callable[[TaskEvent], bytes]
 
 
-class Feed(GrowingLife):
+class Feed(EventLog):
     """The events of a task, for the streams of this process that follow it. `following` makes it."""
 
     def __init__(self, task: Task) -> None:

@@ -93,13 +93,13 @@ def all_tasks(
     """
     position = after(cursor, "all tasks", (int,))
     tasks = Task.objects.all() if state is None else Task.objects.filter(state=state)
-    found, party = tasks.with_parties().with_leader(), caller.party
+    visible, party = tasks.with_parties().with_leader(), caller.party
     if party is None:
-        sides = [found]
+        sides = [visible]
     elif side == Side.ANY:
-        sides = [found.sent_by(party), found.received_only_by(party)]
+        sides = [visible.sent_by(party), visible.received_only_by(party)]
     else:
-        sides = [found.sent_by(party) if side == Side.SENT else found.addressed_to(party)]
+        sides = [visible.sent_by(party) if side == Side.SENT else visible.addressed_to(party)]
     rows = [in_turn(tasks, ("pk",), position, newest_first=True, most=limit + 1) for tasks in sides]
     return _with_leases(page(merge(*rows, key=itemgetter(1), reverse=True), limit, "all tasks"))
 
@@ -113,8 +113,8 @@ def tasks_beginning_with(
     """
     if (pattern := IdPattern.parse(prefix)) is None:
         raise InvalidRequestError({"id_prefix": "not the beginning of an id"})
-    found = visible_tasks(caller).matching(pattern).with_parties().with_leader()
-    return _with_leases(newest(found, limit=limit, cursor=cursor, name="tasks by prefix"))
+    rows = visible_tasks(caller).matching(pattern).with_parties().with_leader()
+    return _with_leases(newest(rows, limit=limit, cursor=cursor, name="tasks by prefix"))
 
 
 def _with_leases(read: Page[Task]) -> Page[QueueEntry]:
@@ -177,8 +177,8 @@ def grants(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
 
     An agent gets the grants that it holds or passed on. People get all grants.
     """
-    found = CapabilityGrant.objects.visible_to(caller.party).select_related("subject")
-    return newest(found, limit=limit, cursor=cursor, name="grants")
+    rows = CapabilityGrant.objects.visible_to(caller.party).select_related("subject")
+    return newest(rows, limit=limit, cursor=cursor, name="grants")
 
 
 def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[ReplayEntry]:
@@ -186,8 +186,8 @@ def replay_entries(caller: Caller, *, limit: int = 10, cursor: str | None = None
 
     An agent gets the results of tasks that it sent, and of work that it did. People get all cached results.
     """
-    found = ReplayEntry.objects.visible_to(caller.party).defer("content", "error_message", "parts")
-    return newest(found, limit=limit, cursor=cursor, name="replay")
+    rows = ReplayEntry.objects.visible_to(caller.party).defer("content", "error_message", "parts")
+    return newest(rows, limit=limit, cursor=cursor, name="replay")
 
 
 def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[PushDelivery]:
@@ -195,15 +195,15 @@ def deliveries(caller: Caller, *, limit: int = 10, cursor: str | None = None) ->
 
     An agent gets the callbacks of tasks that it sent. People get all callbacks.
     """
-    found = PushDelivery.objects.visible_to(caller.party).select_related("sender").prefetch_related("log")
-    found = found.defer("body")
-    return newest(found, limit=limit, cursor=cursor, name="deliveries")
+    rows = PushDelivery.objects.visible_to(caller.party).select_related("sender").prefetch_related("log")
+    rows = rows.defer("body")
+    return newest(rows, limit=limit, cursor=cursor, name="deliveries")
 
 
 def agents(*, limit: int = 10, cursor: str | None = None) -> Page[Agent]:
     """Return a page of agents by name. Every caller may list all agents."""
-    found = Agent.objects.all()
-    return keyset(found, "display", str, is_unique=True, limit=limit, cursor=cursor, name="agents")
+    rows = Agent.objects.all()
+    return keyset(rows, "display", str, is_unique=True, limit=limit, cursor=cursor, name="agents")
 
 
 def _entries(

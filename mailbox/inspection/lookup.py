@@ -40,10 +40,10 @@ class TasksWith:
     value: str
 
 
-Found = Task | Lease | AuditEvent | Agent | RepairPlan | PushDelivery | ReplayEntry | CompactedTask | TasksWith
+Match = Task | Lease | AuditEvent | Agent | RepairPlan | PushDelivery | ReplayEntry | CompactedTask | TasksWith
 
 
-def find(text: str) -> Sequence[Found]:
+def find(text: str) -> Sequence[Match]:
     """Return what ``text`` names, at most `MOST` rows of each kind; nothing if it names nothing.
 
     An exact name comes alone: an id in full, ``plan 7``, ``journal 7``, ``#7``, an agent, an idempotency key, a
@@ -54,8 +54,8 @@ def find(text: str) -> Sequence[Found]:
     if not text or "\x00" in text:
         return []
     for look in (_numbered, _by_id, _named, _begun):
-        if found := list(look(text)):
-            return found
+        if matches := list(look(text)):
+            return matches
     return []
 
 
@@ -118,8 +118,8 @@ def delivery(delivery_id: UUID) -> PushDelivery | None:
 
 def given_up(delivery_ids: Collection[UUID]) -> Sequence[PushDelivery]:
     """Return the callbacks of these ids that were given up, newest first, each with its last attempt."""
-    found = PushDelivery.objects.given_up().filter(delivery_id__in=delivery_ids)
-    return list(found.with_last_attempt().defer("body").order_by("-pk"))
+    rows = PushDelivery.objects.given_up().filter(delivery_id__in=delivery_ids)
+    return list(rows.with_last_attempt().defer("body").order_by("-pk"))
 
 
 def task_of_lease(lease_id: UUID) -> UUID | None:
@@ -169,7 +169,7 @@ def _of_number(number: int) -> Iterator[RepairPlan | AuditEvent]:
     yield from AuditEvent.objects.filter(pk=number)
 
 
-def _by_id(text: str) -> Iterator[Found]:
+def _by_id(text: str) -> Iterator[Match]:
     pattern = IdPattern.parse(text)
     if pattern is None or not pattern.is_whole:
         return
@@ -184,7 +184,7 @@ def _by_id(text: str) -> Iterator[Found]:
         yield from AuditEvent.objects.filter(task_id=wanted).newest_first()[:1]
 
 
-def _named(text: str) -> Iterator[Found]:
+def _named(text: str) -> Iterator[Match]:
     agents = Agent.objects.typed(text)
     if not agents and DISPLAY.fullmatch(text) and (alike := Agent.objects.spelled_like(text)):
         agents = [alike]
@@ -195,7 +195,7 @@ def _named(text: str) -> Iterator[Found]:
     yield from ReplayEntry.objects.with_parties().filter(key=text).order_by("-pk")[:MOST]
 
 
-def _begun(text: str) -> Iterator[Found]:
+def _begun(text: str) -> Iterator[Match]:
     if number := _NUMBER.fullmatch(text):
         yield from _of_number(int(number[1]))
     if pattern := IdPattern.parse(text):
@@ -216,7 +216,7 @@ def _with_ids(pattern: IdPattern) -> Iterator[Task | Lease | PushDelivery]:
 
 def _compacted(pattern: IdPattern) -> Iterator[CompactedTask]:
     """Yield compacted tasks. Every task has a first row in the journal, which outlives it."""
-    lives = AuditEvent.objects.filter(matching_id("task_id", pattern), seq=1).order_by("task_id")
-    ids = list(lives.values_list("task_id", flat=True)[: 2 * MOST])
+    rows = AuditEvent.objects.filter(matching_id("task_id", pattern), seq=1).order_by("task_id")
+    ids = list(rows.values_list("task_id", flat=True)[: 2 * MOST])
     kept = set(Task.objects.filter(uuid__in=ids).values_list("uuid", flat=True))
     yield from [CompactedTask(one) for one in ids if one and one not in kept][:MOST]

@@ -1,6 +1,6 @@
-"""The tasks of the official A2A protocol: one by its id, and the list. They are seen by their sender alone.
+"""The tasks of the official A2A protocol, which only their sender sees: by id, as a list, and when they stop.
 
-Tasks that stop: interrupted or resolved. All requests of a process that wait for such tasks share one look.
+A task stops when it is interrupted or resolved. All requests of a process that wait for such tasks share one look.
 """
 
 from __future__ import annotations
@@ -54,8 +54,8 @@ def find(sender: Agent, recipient: Agent, task_id: str) -> Task:
     Raises `UnknownTaskError` for any other task, and for an id of no task.
     """
     is_uuid = _UUID.fullmatch(task_id) is not None
-    found = _of(sender, recipient).filter(uuid=UUID(task_id) if is_uuid else _NONE)
-    task = found.with_parties().select_related("result").first()
+    rows = _of(sender, recipient).filter(uuid=UUID(task_id) if is_uuid else _NONE)
+    task = rows.with_parties().select_related("result").first()
     if task is None or not is_uuid:
         raise UnknownTaskError(f'no task "{task_id[:100]}" is known to you', task_id=task_id[:100])
     return task
@@ -63,10 +63,10 @@ def find(sender: Agent, recipient: Agent, task_id: str) -> Task:
 
 def now(task: Task) -> Task:
     """Return the task as it is now, with its result. Raises `UnknownTaskError` if it was deleted."""
-    found = Task.objects.filter(pk=task.pk).select_related("result").first()
-    if found is None:
+    current = Task.objects.filter(pk=task.pk).select_related("result").first()
+    if current is None:
         raise UnknownTaskError.of(task.uuid)
-    return found
+    return current
 
 
 def listing(
@@ -79,9 +79,9 @@ def listing(
     """
     name = f"{_LIST} {sender.pk} {recipient.pk}"
     position = after(cursor, name, (datetime, int))
-    found = _narrowed(_of(sender, recipient).filter(is_direct=False), wanted)
+    matches = _narrowed(_of(sender, recipient).filter(is_direct=False), wanted)
     rows = in_turn(
-        found.select_related("result"),
+        matches.select_related("result"),
         ("status_at", "pk"),
         position,
         newest_first=True,
@@ -89,7 +89,7 @@ def listing(
         at_once=limit + 1,
     )
     read = page(rows, limit, name, budget=BUDGET, weigh=lambda task: task.size)
-    total = found.order_by()[:MOST_COUNTED].count()
+    total = matches.order_by()[:MOST_COUNTED].count()
     return OfficialTaskPage(tasks=read.items, next_cursor=read.next_cursor, total=total)
 
 
@@ -97,14 +97,14 @@ def _of(sender: Agent, recipient: Agent) -> TaskQuerySet:
     return Task.objects.filter(sender=sender, recipient=recipient).of_official_dialect()
 
 
-def _narrowed(found: TaskQuerySet, wanted: TaskFilter) -> TaskQuerySet:
+def _narrowed(rows: TaskQuerySet, wanted: TaskFilter) -> TaskQuerySet:
     if wanted.context_id is not None:
-        found = found.filter(context_id=wanted.context_id)
+        rows = rows.filter(context_id=wanted.context_id)
     if wanted.state is not None:
-        found = found.filter(**columns_of(wanted.state))
+        rows = rows.filter(**columns_of(wanted.state))
     if wanted.since is not None:
-        found = found.filter(status_at__gte=wanted.since)
-    return found
+        rows = rows.filter(status_at__gte=wanted.since)
+    return rows
 
 
 _CHANGED = ("state", "awaits", "outcome", "attempt", "turn", "journal_seq", "status_at", "is_direct")

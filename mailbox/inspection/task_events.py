@@ -1,4 +1,4 @@
-"""The lives of tasks in words of the official A2A protocol: their rows, read for the one fold."""
+"""The events of tasks in words of the official A2A protocol: their journal rows, read for the fold."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def views(tasks: Sequence[Task]) -> list[TaskSnapshot]:
 
 def folds(tasks: Sequence[Task]) -> Mapping[int, Fold]:
     """Return the fold over all rows of each task, by the task's primary key. Three queries, none without tasks."""
-    found = {task.pk: fold_before(task) for task in tasks}
+    by_task = {task.pk: fold_before(task) for task in tasks}
     for task, rows in _rows_by_task(tasks):
         for row in rows:
-            found[task.pk].add(row)
-    return found
+            by_task[task.pk].add(row)
+    return by_task
 
 
 def fold_before(task: Task) -> Fold:
@@ -101,7 +101,7 @@ def _rows_by_task(tasks: Sequence[Task], *, after: int = 0) -> Iterable[tuple[Ta
 class _Beside:
     """The messages, artifacts and results under the numbers of journal rows, by the task's primary key."""
 
-    said: Mapping[tuple[int, int], Message]
+    messages: Mapping[tuple[int, int], Message]
     produced: Mapping[tuple[int, int], Artifact]
     results: Mapping[int, Result]
 
@@ -109,24 +109,24 @@ class _Beside:
     def read(cls, tasks: Collection[Task], events: Sequence[AuditEvent], after: int) -> _Beside:
         changes = {change_of(Kind(event.kind)) for event in events}
         keys = [task.pk for task in tasks]
-        said: Iterable[Message] = ()
+        messages: Iterable[Message] = ()
         produced: Iterable[Artifact] = ()
         results: Iterable[Result] = ()
         if changes & {Change.UPDATED, Change.INTERRUPTED, Change.HEARD, Change.ENDED}:
-            said = Message.objects.filter(task__in=keys, seq__gt=after)
+            messages = Message.objects.filter(task__in=keys, seq__gt=after)
         if Change.UPDATED in changes:
             produced = Artifact.objects.filter(task__in=keys, seq__gt=after)
         if changes & {Change.ENDED, Change.REPAIRED}:
             results = _results(tasks)
         return cls(
-            said={(row.task_id, row.seq): row for row in said},
+            messages={(row.task_id, row.seq): row for row in messages},
             produced={(row.task_id, row.seq): row for row in produced},
             results={row.task_id: row for row in results},
         )
 
     def row(self, task: Task, event: AuditEvent) -> LifeRow:
         kind, seq, data = Kind(event.kind), event.seq or 0, json_text.loads(event.data)
-        message, artifact = self.said.get((task.pk, seq)), self.produced.get((task.pk, seq))
+        message, artifact = self.messages.get((task.pk, seq)), self.produced.get((task.pk, seq))
         ends = kind in ENDING and (kind != Kind.REPAIR_APPLIED or data.get("action") == FORCED)
         result = self.results.get(task.pk) if ends else None
         return LifeRow(

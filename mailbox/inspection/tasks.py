@@ -49,10 +49,10 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
 
     Raises `UnknownTaskError`, the same for an absent task and for a task that the caller may not see.
     """
-    found = visible_tasks(caller).with_parties().select_related("waits_on").filter(uuid=task_id).first()
-    if found is None:
+    row = visible_tasks(caller).with_parties().select_related("waits_on").filter(uuid=task_id).first()
+    if row is None:
         raise UnknownTaskError.of(task_id)
-    return QueueEntry.of(found)
+    return QueueEntry.of(row)
 
 
 def whole_task(task_id: UUID) -> WholeTask:
@@ -64,12 +64,12 @@ def whole_task(task_id: UUID) -> WholeTask:
     """
     entry = ReplayEntry.objects.filter(cache_key=OuterRef("cache_key"))
     cached = {"cached_id": "pk", "cached_from": "source_task_id", "cached_hits": "hits"}
-    found = Task.objects.with_parties().select_related("waits_on", "result").filter(uuid=task_id)
+    rows = Task.objects.with_parties().select_related("waits_on", "result").filter(uuid=task_id)
     its = OuterRef("pk")
-    found = found.annotate(
+    rows = rows.annotate(
         has_messages=Exists(Message.objects.filter(task=its)), has_artifacts=Exists(Artifact.objects.filter(task=its))
     )
-    whole = found.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()}).first()
+    whole = rows.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()}).first()
     if whole is None:
         raise UnknownTaskError.of(task_id)
     return cast("WholeTask", whole)
@@ -90,10 +90,10 @@ def results_of_alike(task: Task, *, most: int, original: str | None) -> list[Res
     """
     same = list(alike(task).values_list("pk", flat=True)[:most])
     results = Result.objects.with_task_id().defer("content", "error_message", "task__intent_text", "task__metadata")
-    found = list(results.filter(task__in=same).order_by("-pk")) if same else []
+    answers = list(results.filter(task__in=same).order_by("-pk")) if same else []
     if original:
-        found += results.filter(task__uuid=original).exclude(task__in=same)
-    return found
+        answers += results.filter(task__uuid=original).exclude(task__in=same)
+    return answers
 
 
 def children(task: Task) -> TaskQuerySet:
@@ -130,11 +130,11 @@ def newest_messages(
     They are at most ``most``. Older messages are left out once the JSON exceeds ``characters``. With ``before``, only
     messages with a smaller number count.
     """
-    said = Message.objects.all() if before is None else Message.objects.filter(seq__lt=before)
-    return said.newest_of(task.pk, seq=task.journal_seq, most=most, characters=characters)
+    rows = Message.objects.all() if before is None else Message.objects.filter(seq__lt=before)
+    return rows.newest_of(task.pk, seq=task.journal_seq, most=most, characters=characters)
 
 
-def said_by_sender_from(task: Task, seq: int) -> int:
+def count_sender_messages(task: Task, seq: int) -> int:
     """Return how many messages of the task's sender have this number or a greater one."""
     return Message.objects.filter(task=task, role=Message.Role.USER, seq__gte=seq, seq__lte=task.journal_seq).count()
 
@@ -152,8 +152,8 @@ def every_message(task: Task) -> Iterator[Message]:
 
 def result(caller: Caller, task_id: UUID) -> Result | None:
     """Return the task's result, None without one; raise `UnknownTaskError`. The result is not delivered."""
-    found = task(caller, task_id).task
-    return Result.objects.select_related("task").filter(task=found).first()
+    row = task(caller, task_id).task
+    return Result.objects.select_related("task").filter(task=row).first()
 
 
 def timeline(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[AuditEvent]:

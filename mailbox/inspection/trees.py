@@ -1,12 +1,8 @@
-"""Trees of tasks by ``parent``, each task with its leases, repairs and result.
+"""Trees of tasks by ``parent``, each task with its leases, repairs and result, and the list of such trees.
 
-The tasks of a tree take a fixed number of queries, or one for each level. Payloads are read a few at a time.
-
-The roots of the trees that tasks belong to, by ``parent``.
-
-The list of task trees that have children, the tree with the newest child first.
-
-The walk goes over the newest children by an index, and finds their roots. No tree is read beyond a limit.
+The tasks of a tree take a fixed number of queries, or one for each level. Payloads are read a few at a time. The list
+has the tree with the newest child first. It goes over the newest children by an index, and finds their roots. No tree
+is read beyond a limit.
 """
 
 from __future__ import annotations
@@ -116,21 +112,21 @@ def tree(caller: Caller, root: UUID, *, cursor: str | None = None) -> Page[Node]
     """
     position = after(cursor, f"tree {root}", (str,))
     visible = visible_tasks(caller)
-    found = {uuid: pk for pk, uuid in visible.filter(uuid=root).values_list("pk", "uuid")}
+    keys = {uuid: pk for pk, uuid in visible.filter(uuid=root).values_list("pk", "uuid")}
     children: dict[UUID, list[UUID]] = {}
     level = [root]
     seen = {root}
-    while level and len(found) < TREE_LIMIT:
+    while level and len(keys) < TREE_LIMIT:
         below = visible.filter(parent__in=level).order_by("sent_at", "pk").values_list("pk", "uuid", "parent")
-        fresh = [row for row in below[: TREE_LIMIT - len(found)] if row[1] not in seen]
+        fresh = [row for row in below[: TREE_LIMIT - len(keys)] if row[1] not in seen]
         for pk, uuid, parent in fresh:
             children.setdefault(parent or root, []).append(uuid)
-            found[uuid] = pk
+            keys[uuid] = pk
             seen.add(uuid)
         level = [uuid for _, uuid, _ in fresh]
-    if not found:
+    if not keys:
         raise UnknownTaskError.of(root)
-    order = [(found[uuid], uuid, depth) for uuid, depth in _depth_first(root, children) if uuid in found]
+    order = [(keys[uuid], uuid, depth) for uuid, depth in _depth_first(root, children) if uuid in keys]
     if position:
         places = [number for number, (_, uuid, _) in enumerate(order, start=1) if str(uuid) == position[0]]
         if not places:
@@ -256,31 +252,31 @@ def newest(
 
     ``since`` leaves older children out. ``stale`` is the time and the age from which a lease is stale.
     """
-    found: list[ListedTree] = []
+    listed: list[ListedTree] = []
     left: Sequence[tuple[UUID, int]] = ()
     newer, end = before, before
     for _ in range(STEPS):
         if not left:
             newer = end
             left, end = _walk(newer, since)
-        number = limit - len(found)
+        number = limit - len(listed)
         trees = _read([root for root, _ in left[:number]], stale)
-        found += [tree for tree in trees if not _has_newer(tree, newer) and matches(tree)]
+        listed += [tree for tree in trees if not _has_newer(tree, newer) and matches(tree)]
         left = left[number:]
-        if len(found) >= limit or (not left and end is None):
+        if len(listed) >= limit or (not left and end is None):
             break
-    return ListedTrees(items=found, next_key=left[0][1] + 1 if left else end)
+    return ListedTrees(items=listed, next_key=left[0][1] + 1 if left else end)
 
 
 def children(before: int | Parameter | None, since: Time | None) -> Any:
     """Return the keys and parents of the children that `newest` walks, newest first."""
-    found = Task.objects.filter(parent__isnull=False).order_by("-pk")
+    rows = Task.objects.filter(parent__isnull=False).order_by("-pk")
     if before is not None:
         older: Any = {"pk__lt": before}
-        found = found.filter(**older)
+        rows = rows.filter(**older)
     if since is not None:
-        found = found.filter(during("sent_at", since, None, "last_task"))
-    return found.values_list("pk", "parent")
+        rows = rows.filter(during("sent_at", since, None, "last_task"))
+    return rows.values_list("pk", "parent")
 
 
 @compiled.once
@@ -342,8 +338,8 @@ def _opened() -> Any:
 
 @compiled.once
 def _below(most: int) -> Any:
-    found: Any = Task.objects.filter(parent__among=ListParameter("ids"))
-    return found.order_by("-pk").values_list("parent", *_FIELDS)[:most]
+    rows: Any = Task.objects.filter(parent__among=ListParameter("ids"))
+    return rows.order_by("-pk").values_list("parent", *_FIELDS)[:most]
 
 
 @compiled.once

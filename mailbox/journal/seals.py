@@ -1,6 +1,6 @@
-"""The seal key, the recorded head, and the rows of sealed blocks as they are hashed.
+"""The seals of the journal: the seal key, the recorded head, and the rows of sealed blocks as they are hashed.
 
-The state of the seals, in a few indexed queries. Only a verification reads the rows of blocks.
+The state of the seals takes a few indexed queries. Only a verification reads the rows of blocks.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class Head:
         Raises ValueError if the record is unreadable, and OSError.
         """
         try:
-            found = orjson.loads(head_file().read_bytes())
-            return cls(last_id=int(found["last_id"]), hash=str(found["hash"]))
+            fields = orjson.loads(head_file().read_bytes())
+            return cls(last_id=int(fields["last_id"]), hash=str(fields["hash"]))
         except FileNotFoundError:
             return None
         except (LookupError, TypeError, ValueError) as error:
@@ -59,8 +59,8 @@ class Head:
 
     def is_in_the_journal(self) -> bool:
         """Whether a seal has this hash."""
-        found = Seal.objects.filter(last_id=self.last_id).first()
-        return found is not None and found.block.hash == self.hash
+        seal = Seal.objects.filter(last_id=self.last_id).first()
+        return seal is not None and seal.block.hash == self.hash
 
 
 def head_file() -> Path:

@@ -2,9 +2,7 @@
 
 An item is decided as the single verb of `sending`, `leasing` and `results` decides it, with the same rows and errors.
 `mailbox.life.fast_path.batches` handles the plain items that follow each other in one commit. The single verb decides
-each other item, in a commit of its own, in the order of the batch.
-
-Repeated sends of a batch, which are recognised together.
+each other item, in a commit of its own, in the order of the batch. Repeated sends are recognised together.
 """
 
 from __future__ import annotations
@@ -35,21 +33,21 @@ from mailbox.words.errors import InvalidRequestError, MailboxError, Unauthentica
 MOST_TIMES = 2
 
 
-def of_batch(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> list[Task | None]:
+def earlier_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> list[Task | None]:
     """Return for each envelope the earlier task that it repeats, None if it repeats none or is not plain.
 
     `sending.send_task` returns the same task, with the same mark, and journals nothing either. A task that may have run
     out of time counts as not plain. The content of a result is read when it is first used. Two queries, without a lock.
     """
     sender = caller.agent
-    given = [envelope.id if _is_valid(envelope) else None for envelope in envelopes]
-    sizes = {task_id: envelope.size for task_id, envelope in zip(given, envelopes, strict=True) if task_id}
+    task_ids = [envelope.id if _is_valid(envelope) else None for envelope in envelopes]
+    sizes = {task_id: envelope.size for task_id, envelope in zip(task_ids, envelopes, strict=True) if task_id}
     if sender is None or not sizes:
         return [None] * len(envelopes)
     earlier = _earlier(sender, sizes)
     return [
         task if task_id and (task := earlier.get(task_id)) and _is_repeated(task, envelope, sender) else None
-        for task_id, envelope in zip(given, envelopes, strict=True)
+        for task_id, envelope in zip(task_ids, envelopes, strict=True)
     ]
 
 
@@ -69,10 +67,10 @@ def _earlier(sender: Agent, sizes: dict[UUID, int]) -> dict[UUID, Task]:
     fitting = [pk for pk, task_id, size in stored if size <= MOST_TIMES * sizes[task_id]]
     if not fitting:
         return {}
-    found = Task.objects.whole().defer("result__content", "result__error_message").filter(pk__in=fitting)
-    for task in found:
+    tasks = Task.objects.whole().defer("result__content", "result__error_message").filter(pk__in=fitting)
+    for task in tasks:
         task.was_sent_before = True
-    return {task.uuid: task for task in found}
+    return {task.uuid: task for task in tasks}
 
 
 def _is_valid(envelope: TaskEnvelope) -> bool:
@@ -177,7 +175,7 @@ def send_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> Outcomes[Ta
         number, sent = sends.send_first(caller, rest, known)
         items = rest[: max(number, 1)]
         # Few ids are taken, unless a batch is repeated. Then one look at all of them saves a decision for each.
-        earlier = of_batch(caller, items) if len(items) - len(sent) > 1 else [None] * len(items)
+        earlier = earlier_tasks(caller, items) if len(items) - len(sent) > 1 else [None] * len(items)
         for place, envelope in enumerate(items):
             task = sent.get(place) or earlier[place]
             outcomes.append(task or _outcome(partial(_send, caller, envelope)))
@@ -268,8 +266,8 @@ def drain_results(caller: Caller, *, most: int, attempt_id: UUID | None = None, 
     acks = _acknowledged(caller, ack, drained.acked if drained else frozenset())
     if drained is not None and drained.results is not None:
         return Drained(results=drained.results, acks=acks)
-    found = results.drain_results(caller, limit=most, attempt_id=attempt_id)
-    return Drained(results=found, acks=acks, is_spent=not found and results.is_spent(caller, attempt_id))
+    delivered = results.drain_results(caller, limit=most, attempt_id=attempt_id)
+    return Drained(results=delivered, acks=acks, is_spent=not delivered and results.is_spent(caller, attempt_id))
 
 
 def next_results(
@@ -313,12 +311,12 @@ def _work(
     worked: Worked | None = None
     while (begun := len(outcomes)) < len(answers):
         end = next(place for place in range(begun, len(answers) + 1) if place not in plain)
-        given: Mapping[int, work.PlainResult] = {place: plain[place] for place in range(begun, end)}
+        batch: Mapping[int, work.PlainResult] = {place: plain[place] for place in range(begun, end)}
         if begun:  # since the last commit, the grants and the tasks may have changed
             caller = _with_grants_anew(caller)
-            given = work.answers(caller, answers[begun:end], begun=begun) if given else given
+            batch = work.answers(caller, answers[begun:end], begun=begun) if batch else batch
         limit = most if end == len(answers) else 0
-        worked = work.work(caller, given, most=limit, attempt_id=attempt_id) if given else None
+        worked = work.work(caller, batch, most=limit, attempt_id=attempt_id) if batch else None
         posted = worked.results if worked else {}
         outcomes += [posted.get(place) or post(place) for place in range(begun, max(end, begun + 1))]
     if most and worked is None:

@@ -1,10 +1,9 @@
 """The outbox of callbacks. A callback is written when its task ends, and claimed for one attempt at a time.
 
+Delivery slots share the attempts of a process fairly among senders and receivers. Many callbacks that were given up can
+be sent again in one call, each by itself, with one receipt.
+
 Source: Agnostic ADR-018; back-off and signatures after Standard Webhooks.
-
-Sends many callbacks again that were given up: each by itself, and a receipt of all.
-
-The hands that send callbacks, shared fairly among senders and receivers.
 """
 
 from __future__ import annotations
@@ -46,30 +45,30 @@ class DeliverySlots:
         self,
         under_way: Iterable[PushDelivery] = (),
         *,
-        of_one_sender: int | None = None,
-        at_one_receiver: int | None = None,
+        per_sender: int | None = None,
+        per_receiver: int | None = None,
         paused: Mapping[str, datetime] | None = None,
     ) -> None:
-        self.of_one_sender, self.at_one_receiver, self.paused = of_one_sender, at_one_receiver, paused or {}
+        self.per_sender, self.per_receiver, self.paused = per_sender, per_receiver, paused or {}
         self._senders: Counter[int] = Counter()
         self._receivers: Counter[str] = Counter()
         for delivery in under_way:
             self._count(delivery.sender_id, destinations.receiver(delivery.url))
 
     def copy(self) -> DeliverySlots:
-        same = DeliverySlots(of_one_sender=self.of_one_sender, at_one_receiver=self.at_one_receiver, paused=self.paused)
+        same = DeliverySlots(per_sender=self.per_sender, per_receiver=self.per_receiver, paused=self.paused)
         same._senders, same._receivers = self._senders.copy(), self._receivers.copy()
         return same
 
     def full_senders(self) -> list[int]:
         """Return the senders that may begin no further attempt."""
-        return [sender for sender in self._senders if self._is_full(self._senders[sender], self.of_one_sender)]
+        return [sender for sender in self._senders if self._is_full(self._senders[sender], self.per_sender)]
 
     def take(self, sender: int, receiver: str) -> bool:
         """Count an attempt if the sender and the receiver may have one more. Return whether they may."""
-        if self._is_full(self._senders[sender], self.of_one_sender):
+        if self._is_full(self._senders[sender], self.per_sender):
             return False
-        if self._is_full(self._receivers[receiver], self.at_one_receiver):
+        if self._is_full(self._receivers[receiver], self.per_receiver):
             return False
         self._count(sender, receiver)
         return True
@@ -90,7 +89,7 @@ BACK_OFF = (
     timedelta(minutes=5),
     timedelta(hours=1),
 )
-GIVEN_UP_AFTER = timedelta(minutes=2)  # an attempt without a report is repeated
+REPORT_TIMEOUT = timedelta(minutes=2)  # an attempt without a report is repeated
 CLOCKS_DIFFER = timedelta(minutes=5)  # at most, among the machines of a hub
 # Due callbacks that one claim looks at: a few first, then many if the first belong to busy senders and receivers.
 FIRST_LOOK, LAST_LOOK = 256, 20_000
@@ -127,7 +126,7 @@ def remember(task: Task, envelope: TaskEnvelope) -> None:
         )
 
 
-def is_asked_again(task: Task, envelope: TaskEnvelope) -> bool:
+def is_repeated(task: Task, envelope: TaskEnvelope) -> bool:
     """Whether ``envelope`` has the same callback as ``task``, or both have none."""
     of_task = PushConfig.objects.filter(task=task, protocol=PushConfig.Protocol.CALLBACK)
     known = of_task.first() if task.calls_back else None
@@ -186,7 +185,7 @@ def claim_due(*, limit: int, slots: DeliverySlots | None = None) -> Sequence[Pus
         note_lost([delivery for delivery in claimed if delivery.attempts], now)
         for delivery in claimed:
             delivery.attempts += 1
-            delivery.next_attempt_at = now + GIVEN_UP_AFTER
+            delivery.next_attempt_at = now + REPORT_TIMEOUT
             delivery.save(update_fields=["attempts", "next_attempt_at"])
     return claimed
 
@@ -261,10 +260,10 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str, only_given_up: boo
     reason = check_reason(reason)
     with audit.decision(caller) as journal:
         journal.admit(Request.to_resend(delivery_id))
-        found = PushDelivery.objects.filter(delivery_id=delivery_id)
-        configs = PushConfig.objects.filter(pk__in=found.values("config"))
+        rows = PushDelivery.objects.filter(delivery_id=delivery_id)
+        configs = PushConfig.objects.filter(pk__in=rows.values("config"))
         config = configs.select_for_update().first()  # locked before its delivery, as a report locks it
-        row = found.select_for_update().first()
+        row = rows.select_for_update().first()
         if row is None:
             raise UnknownDeliveryError(f"No callback has the id {delivery_id}.", delivery_id=delivery_id)
         if only_given_up and row.state != PushDelivery.State.DISABLED:
@@ -297,7 +296,7 @@ def bring_back() -> int:
     Their times were taken from a clock that ran ahead.
     """
     now = timezone.now()
-    parked = PushDelivery.objects.due_after(now + GIVEN_UP_AFTER + CLOCKS_DIFFER).filter(_is_put_off(now))
+    parked = PushDelivery.objects.due_after(now + REPORT_TIMEOUT + CLOCKS_DIFFER).filter(_is_put_off(now))
     if not parked.exists():  # the usual case, which needs no write lock
         return 0
     with write_turns.turn():
@@ -306,7 +305,7 @@ def bring_back() -> int:
 
 def _is_put_off(now: datetime) -> Q:
     """Return whether the next attempt is later than the pause after the attempts so far, or after a lost one."""
-    late = [now + max(pause, GIVEN_UP_AFTER) + CLOCKS_DIFFER for pause in (timedelta(0), *BACK_OFF)]
+    late = [now + max(pause, REPORT_TIMEOUT) + CLOCKS_DIFFER for pause in (timedelta(0), *BACK_OFF)]
     cases = (Q(attempts=F("forgiven") + number, next_attempt_at__gt=moment) for number, moment in enumerate(late))
     # Lost attempts count without an end, and no pause follows them.
     return Q(*cases, Q(attempts__gte=F("forgiven") + len(late), next_attempt_at__gt=late[0]), _connector=Q.OR)

@@ -33,7 +33,7 @@ class Sent:
 def say(
     caller: Caller,
     task_id: UUID,
-    said: Words,
+    words: Words,
     *,
     attempt_id: UUID | None = None,
     push: PushTarget | None = None,
@@ -59,7 +59,7 @@ def say(
     ``a2a_message_sent``.
     Source: A2A, SendMessage with a task id.
     """
-    said.check()
+    words.check()
     push_configs.check(push, prefix="push.")
     caller.must_do_more_than_send()
     expiry.expire_if_due(caller, task_id)
@@ -67,18 +67,18 @@ def say(
     try:
         with audit.decision(caller) as journal:
             task = _own(caller, task_id, own)
-            _must_be_new(task, said, attempt_id, push)
+            _must_be_new(task, words, attempt_id, push)
             # A counted grant is locked before the task, as a send locks it.
             journal.admit(Request.to_send(task.recipient, task.uuid))
             task = _own(caller, task_id, own.locked())
-            _must_be_new(task, said, attempt_id, push)
+            _must_be_new(task, words, attempt_id, push)
             must_fit(task)
             if task.state == Task.State.RESOLVED:
                 raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
             _must_take_messages(task)
             if push is not None:
                 _remember(task, push, journal)
-            return _add(task, said, attempt_id, journal)
+            return _add(task, words, attempt_id, journal)
     except _SentBeforeError as repeat:
         return repeat.sent
 
@@ -109,18 +109,18 @@ def _own(caller: Caller, task_id: UUID, own: TaskQuerySet) -> Task:
 def _remember(task: Task, push: PushTarget, journal: Journal) -> None:
     if task.dialect != A2A:
         raise InvalidRequestError({"push": f"only a task of the dialect {A2A} has webhooks"})
-    push_configs.remember(task, push, journal, told=task.journal_seq)
+    push_configs.remember(task, push, journal, after=task.journal_seq)
 
 
-def _must_be_new(task: Task, said: Words, attempt_id: UUID | None, push: PushTarget | None) -> None:
+def _must_be_new(task: Task, words: Words, attempt_id: UUID | None, push: PushTarget | None) -> None:
     """Raise `_SentBeforeError` if this attempt sent the message, and `InvalidRequestError` if it sent another one."""
     if attempt_id is None:
         return
     message = Message.objects.posted_by(attempt_id, task.pk).of_role(Message.Role.USER).first()
     if message is None:
         return
-    wanted = [said.message_id, [dict(block) for block in said.content], json_text.loads(said.extra)]
-    has_same_webhook = task.dialect != A2A or push_configs.is_asked_again(task.uuid, message.said_at, push)
+    wanted = [words.message_id, [dict(block) for block in words.content], json_text.loads(words.extra)]
+    has_same_webhook = task.dialect != A2A or push_configs.is_repeated(task.uuid, message.said_at, push)
     if not has_same_webhook or not json_text.same([message.message_id, message.blocks, message.details], wanted):
         raise InvalidRequestError({"attempt_id": "was used for another message of this task"})
     earlier = Message.objects.filter(task=task, seq__lt=message.seq).of_role(Message.Role.USER)
@@ -128,10 +128,10 @@ def _must_be_new(task: Task, said: Words, attempt_id: UUID | None, push: PushTar
     raise _SentBeforeError(Sent(message=message, turn=earlier.count() + 2))
 
 
-def _add(task: Task, said: Words, attempt_id: UUID | None, journal: Journal) -> Sent:
+def _add(task: Task, words: Words, attempt_id: UUID | None, journal: Journal) -> Sent:
     """Store the message of a task whose row is locked, and return an interrupted task to the queue."""
-    content, extra = json_text.dumps([dict(block) for block in said.content]), said.extra
-    size = task_limits.size_of_words(content, said.message_id, extra)
+    content, extra = json_text.dumps([dict(block) for block in words.content]), words.extra
+    size = task_limits.size_of_words(content, words.message_id, extra)
     task_limits.check(task, [size], path="content")
     quotas.take_words(task, size)
     answers = task.awaits
@@ -141,10 +141,10 @@ def _add(task: Task, said: Words, attempt_id: UUID | None, journal: Journal) -> 
         seq=task.journal_seq,
         role=Message.Role.USER,
         content=content,
-        message_id=said.message_id,
+        message_id=words.message_id,
         extra=extra,
         said_at=journal.now,
         post_attempt_id=attempt_id,
     )
-    journal.life(task, entries.message_sent(task.turn, said.message_id, answers=answers))
+    journal.life(task, entries.message_sent(task.turn, words.message_id, answers=answers))
     return Sent(message=message, turn=task.turn)

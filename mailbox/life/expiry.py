@@ -26,7 +26,7 @@ from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownTaskError
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 DEADLINE_EXCEEDED = "deadline exceeded"
 TIMED_OUT = "Task timed out"  # corvid-agent's words; its clients show them
@@ -64,19 +64,19 @@ def expire_due(tasks: TaskQuerySet, leases: LeaseQuerySet, journal: Journal, *, 
 
 def _expire_overdue(overdue: TaskQuerySet, journal: Journal, limit: int) -> Sequence[Task]:
     waiting = overdue.with_parties().order_by("pk")
-    found = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
-    for task in found:
+    expired = list(waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))[:limit])
+    for task in expired:
         # An earlier task of this loop may have woken or resolved this one.
         task.refresh_from_db(fields=["state", "journal_seq", "waits_on"])
         if task.state in WITHOUT_HOLDER:
             expire_overdue(task, journal)
-    return found
+    return expired
 
 
 def _expire_timed_out(leases: LeaseQuerySet, journal: Journal, limit: int) -> int:
     due = leases.timed_out(journal.now).with_task().order_by("task_id")
-    found = list(due.select_for_update(skip_locked=True, no_key=True, of=("self", "task"))[:limit])
-    for lease in found:
+    expired = list(due.select_for_update(skip_locked=True, no_key=True, of=("self", "task"))[:limit])
+    for lease in expired:
         resolve(
             lease.task,
             Task.Outcome.EXPIRED,
@@ -86,7 +86,7 @@ def _expire_timed_out(leases: LeaseQuerySet, journal: Journal, limit: int) -> in
             lease=lease,
             error_message=TIMED_OUT,
         )
-    return len(found)
+    return len(expired)
 
 
 def current(caller: Caller, task_id: UUID) -> Task:
@@ -98,12 +98,12 @@ def current(caller: Caller, task_id: UUID) -> Task:
     task = _visible(caller, task_id)
     if _is_due(task, timezone.now()):
         with audit.decision(caller) as journal:
-            expire_due(*_one(caller, task_id), journal)
+            expire_due(*_single(caller, task_id), journal)
         task = _visible(caller, task_id)
     return task
 
 
-def read(caller: Caller, task_id: UUID, look: Callable[[Task], Found], *, wait: timedelta | None) -> Found:
+def read(caller: Caller, task_id: UUID, look: Callable[[Task], Value], *, wait: timedelta | None) -> Value:
     """Call ``look``, and again at each change of the task, until it returns a true value; return its last value.
 
     ``look`` gets the task as `current` returns it. Before each look, a task past its deadline or work timeout is
@@ -113,12 +113,12 @@ def read(caller: Caller, task_id: UUID, look: Callable[[Task], Found], *, wait: 
     """
     seen: list[Task] = []
 
-    def look_when_current() -> Found:
+    def look_when_current() -> Value:
         seen[:] = [current(caller, task_id)]
         return look(seen[0])
 
-    found = waits.for_change(caller, task_id, look_when_current, wait)
-    return look_when_current() if not found and _is_due(seen[0], timezone.now()) else found
+    value = waits.for_change(caller, task_id, look_when_current, wait)
+    return look_when_current() if not value and _is_due(seen[0], timezone.now()) else value
 
 
 def _visible(caller: Caller, task_id: UUID) -> Task:
@@ -135,7 +135,7 @@ def _is_due(task: Task, now: datetime) -> bool:
     return lease is not None and lease.has_timed_out(now)
 
 
-def _one(caller: Caller, task_id: UUID) -> tuple[TaskQuerySet, LeaseQuerySet]:
+def _single(caller: Caller, task_id: UUID) -> tuple[TaskQuerySet, LeaseQuerySet]:
     """Return the task and its leases as querysets for `expire_due`, empty if the caller may not see the task."""
     return visible_tasks(caller).filter(uuid=task_id), visible_leases(caller).filter(task__uuid=task_id)
 
@@ -153,7 +153,7 @@ def expire_within(journal: Journal, task: Task) -> bool:
 def expire_if_due(caller: Caller, task_id: UUID) -> None:
     """Expire the task if it is past its deadline or work timeout, before a verb decides by its state."""
     now = timezone.now()
-    task, leases = _one(caller, task_id)
+    task, leases = _single(caller, task_id)
     if task.overdue(now).exists() or leases.timed_out(now).exists():
         with audit.decision(caller) as journal:
             expire_due(task, leases, journal)
@@ -161,7 +161,7 @@ def expire_if_due(caller: Caller, task_id: UUID) -> None:
 
 def expire_if_timed_out(caller: Caller, task_id: UUID) -> None:
     """Expire the task if it is past its work timeout, so that a late result is rejected."""
-    _, leases = _one(caller, task_id)
+    _, leases = _single(caller, task_id)
     if leases.timed_out(timezone.now()).exists():
         with audit.decision(caller) as journal:
             expire_due(Task.objects.none(), leases, journal)

@@ -95,7 +95,7 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
     The caller of this function has looked for earlier leases of ``attempt_id``.
     """
     leases: list[Lease] = []
-    room = BUDGET
+    budget = BUDGET
     while len(leases) < limit:
         waiting = _leasable(caller).with_parties().in_order()
         locked = waiting.select_for_update(skip_locked=True, no_key=True, of=("self",))
@@ -104,9 +104,9 @@ def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: U
             if task.is_overdue(journal.now):
                 expiry.expire_overdue(task, journal)
                 continue
-            if leases and task.size > room:
+            if leases and task.size > budget:
                 return leases
-            room -= task.size
+            budget -= task.size
             leases.append(begin(task, journal, attempt_id=attempt_id, index=len(leases)))
         if not batch:
             break

@@ -1,8 +1,7 @@
-"""The tasks of people: sent to an agent, and acknowledged once their result was read.
+"""The tasks of people: sent to an agent, copied, and acknowledged once their result was read.
 
-All people send as one agent of the hub, which has no API key. The journal names the person.
-
-Copies: the work of a finished task, sent again by a person as a new task.
+All people send as one agent of the hub, which has no API key. The journal names the person. A copy sends the work of a
+finished task again, as a new task.
 """
 
 from __future__ import annotations

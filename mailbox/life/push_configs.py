@@ -1,6 +1,6 @@
-"""The verbs of a sender that sets and deletes webhooks of its tasks.
+"""The webhooks of a task: its sender sets and deletes them, and the sender and operators read them.
 
-The webhooks of a task, as its sender and the operators read them. No read shows a token or credentials.
+No read shows a token or credentials.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def set_config(caller: Caller, task_id: UUID, target: PushTarget, *, recipient: 
     expiry.expire_if_due(caller, task_id)
     with audit.decision(caller) as journal:
         task = _own(caller, task_id, recipient)
-        return _put(task, target.config_id or str(uuid.uuid4()), target, journal, told=task.journal_seq)
+        return _put(task, target.config_id or str(uuid.uuid4()), target, journal, after=task.journal_seq)
 
 
 def delete_config(caller: Caller, task_id: UUID, config_id: str, *, recipient: Agent) -> None:
@@ -74,21 +74,21 @@ def check(target: PushTarget | None, *, prefix: str = "") -> None:
     """Raise `InvalidRequestError` for a target that no task may have. None is allowed. ``prefix`` begins each path."""
     if target is None:
         return
-    if found := dict(target.problems(prefix)):
-        raise InvalidRequestError(found)
+    if problems := dict(target.problems(prefix)):
+        raise InvalidRequestError(problems)
     callbacks.judge(target.url, path=f"{prefix}url")
 
 
-def remember(task: Task, target: PushTarget, journal: Journal, *, told: int) -> None:
+def remember(task: Task, target: PushTarget, journal: Journal, *, after: int) -> None:
     """Store the webhook that came with a message, in the transaction of that message.
 
-    It gets each event after the journal row ``told`` of the task, whose row is locked or new. Without an id of its
+    It gets each event after the journal row ``after`` of the task, whose row is locked or new. Without an id of its
     sender, it replaces the webhook of an earlier message of the task. Raises `InvalidRequestError` as `set_config`.
     """
-    _put(task, _id_of(task.uuid, target), target, journal, told=told)
+    _put(task, _id_of(task.uuid, target), target, journal, after=after)
 
 
-def is_asked_again(task_id: UUID, sent_at: datetime, target: PushTarget | None) -> bool:
+def is_repeated(task_id: UUID, sent_at: datetime, target: PushTarget | None) -> bool:
     """Whether the message of this time came with the same webhook, or with none.
 
     The journal tells, also after the webhook was changed or deleted. Its secrets are compared as long as it is there.
@@ -115,13 +115,13 @@ def _of(task: Task, config_id: str) -> QuerySet[PushConfig]:
     return PushConfig.objects.webhooks().filter(task=task, config_id=config_id).select_for_update()
 
 
-def _put(task: Task, config_id: str, target: PushTarget, journal: Journal, *, told: int) -> PushConfig:
+def _put(task: Task, config_id: str, target: PushTarget, journal: Journal, *, after: int) -> PushConfig:
     """Store the target under the id. A webhook of that id keeps its position."""
     config = _of(task, config_id).first()
     if config is None:
         if PushConfig.objects.webhooks().filter(task=task).count() >= MOST_OF_A_TASK:
             raise InvalidRequestError({"config_id": f"a task has at most {MOST_OF_A_TASK} webhooks"})
-        config = PushConfig(task=task, config_id=config_id, told_seq=told)
+        config = PushConfig(task=task, config_id=config_id, told_seq=after)
         is_open = task.state != Task.State.RESOLVED
     else:
         is_open = task.state != Task.State.RESOLVED or _has_something_to_tell(config)
@@ -193,9 +193,9 @@ def page_of_configs(
 
     Raises `UnknownTaskError` as `get` does, and `InvalidRequestError` for a cursor of another list or task.
     """
-    found = PushConfig.objects.webhooks().filter(task=_own_task(caller, task_id, recipient))
+    rows = PushConfig.objects.webhooks().filter(task=_own_task(caller, task_id, recipient))
     name = f"webhooks of {task_id}"
-    return paging.keyset(found, "pk", int, is_unique=True, limit=limit, cursor=cursor, name=name)
+    return paging.keyset(rows, "pk", int, is_unique=True, limit=limit, cursor=cursor, name=name)
 
 
 def configs_of_task(task: Task) -> Sequence[PushConfig]:

@@ -1,11 +1,10 @@
 """The idempotency cache: it answers duplicates of finished work, and lets duplicates of running work wait.
 
+A cached result keeps its artifacts and closing words, which each task that it answers gets. These parts are a JSON
+object with ``artifacts``, each whole, and with ``closing``, the blocks of the closing words. It also has
+``closing_extra``, their details, and ``is_direct``, whether the result is one message and no task.
+
 Source: Covenant idempotency policy, "Receiver-side result cache".
-
-The artifacts and the closing words of a cached result: kept with it, and given to each task that it answers.
-
-The parts are a JSON object with ``artifacts``, each whole, and with ``closing``, the blocks of the closing words. It
-also has ``closing_extra``, their details, and ``is_direct``, whether the result is one message and no task.
 """
 
 from __future__ import annotations
@@ -59,8 +58,8 @@ def of(task: Task) -> str:
 
 def read(parts: str) -> Mapping[str, Any]:
     """Return kept parts. They are empty for a result without parts."""
-    found: Mapping[str, Any] = json_text.loads(parts)
-    return found
+    fields: Mapping[str, Any] = json_text.loads(parts)
+    return fields
 
 
 def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
@@ -259,12 +258,12 @@ def drop_expired(caller: Caller, *, batch: int = 500) -> int:
     total = 0
     while ReplayEntry.objects.expired(timezone.now()).exists():
         with audit.decision(caller) as journal:
-            found = list(ReplayEntry.objects.expired(journal.now).select_for_update(skip_locked=True)[:batch])
-            for entry in found:
+            expired = list(ReplayEntry.objects.expired(journal.now).select_for_update(skip_locked=True)[:batch])
+            for entry in expired:
                 journal.beside(entries.replay_dropped(entry.pk, entry.key, entry.source_task_id, "expired"))
-            ReplayEntry.objects.filter(pk__in=[entry.pk for entry in found]).delete()
-        total += len(found)
-        if len(found) < batch:
+            ReplayEntry.objects.filter(pk__in=[entry.pk for entry in expired]).delete()
+        total += len(expired)
+        if len(expired) < batch:
             break
     return total
 

@@ -1,7 +1,4 @@
-"""The verbs of results: post, drain and acknowledge them.
-
-The delivery of results to the sender of their tasks, within a drain.
-"""
+"""The verbs of results: post, drain and acknowledge them. A drain delivers results to the sender of their tasks."""
 
 from __future__ import annotations
 
@@ -43,20 +40,20 @@ def deliver(
 ) -> bool:
     """Deliver results of ``free`` until ``delivered`` has ``limit``, or one more would exceed `paging.BUDGET` bytes.
 
-    Return whether ``delivered`` has room for more. A first result beyond the budget is delivered alone. ``free`` locks
+    Return whether ``delivered`` may take more. A first result beyond the budget is delivered alone. ``free`` locks
     the task of each result. Journals ``a2a_result_delivered``.
     """
-    room = BUDGET - sum(result.size for result in delivered)
+    budget = BUDGET - sum(result.size for result in delivered)
     while len(delivered) < limit:
         wanted = min(limit - len(delivered), AT_ONCE)
-        found = list(free[:wanted])
-        for result in found:
-            if delivered and result.size > room:
+        rows = list(free[:wanted])
+        for result in rows:
+            if delivered and result.size > budget:
                 return False
             if _mark(result, len(delivered), attempt_id, journal):
                 delivered.append(result)
-                room -= result.size
-        if len(found) < wanted:
+                budget -= result.size
+        if len(rows) < wanted:
             return True
     return False
 
@@ -152,7 +149,7 @@ def _is_repeat(task: Task, earlier: Result, envelope: ResultEnvelope) -> bool:
 
 
 def _must_fit(task: Task, envelope: ResultEnvelope) -> None:
-    """Raise for a direct answer that is not the only word about its task, and for closing words without room."""
+    """Raise for a direct answer that is not the only word about its task, and for closing words beyond its limits."""
     if envelope.direct:
         stored = (Message.objects.filter(task=task), Artifact.objects.filter(task=task))
         if task.turn > 1 or any(rows.exists() for rows in stored):
@@ -322,10 +319,10 @@ def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -
     # transaction that locked a waiting task must not wait for the lock of another task.
     named = Task.objects.sent_by(caller.agent).filter(uuid__in=task_ids, state=Task.State.RESOLVED)
     locked = {task.pk: task for task in named.locked().order_by("pk")}
-    found = {result.task_id: result for result in Result.objects.filter(task__in=locked)}
+    by_task = {result.task_id: result for result in Result.objects.filter(task__in=locked)}
     for pk, task in locked.items():
-        if found[pk].delivery != Result.Delivery.ACKED:
-            Result.objects.filter(pk=found[pk].pk).update(delivery=Result.Delivery.ACKED, acked_at=journal.now)
+        if by_task[pk].delivery != Result.Delivery.ACKED:
+            Result.objects.filter(pk=by_task[pk].pk).update(delivery=Result.Delivery.ACKED, acked_at=journal.now)
             task.change()
             journal.life(task, entries.result_acked())
     known = {task.uuid for task in locked.values()}

@@ -88,7 +88,7 @@ def _send(caller: Caller, envelope: TaskEnvelope) -> Task:
             again.was_sent_before = True
             return again
         journal.admit(Request.to_send(known or envelope.recipient, envelope.id))
-        recipient = directory.the_one(caller, envelope.recipient, fitting)
+        recipient = directory.only_match(caller, envelope.recipient, fitting)
         if earlier:
             raise TaskConflictError(task_id=envelope.id)
         task = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
@@ -103,7 +103,7 @@ def _sent_before(
     ``earlier`` is the task of this id. The journal is read after it, since a compaction may delete its rows meanwhile.
     """
     repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
-    if earlier and earlier.says(repeat) and _is_told_again(earlier, envelope):
+    if earlier and earlier.says(repeat) and _has_same_callback(earlier, envelope):
         expired = expiry.expire_within(journal, earlier)
         return Task.objects.whole().get(pk=earlier.pk) if expired else earlier
     gone = compacted_tasks.find(repeat.uuid)
@@ -112,15 +112,15 @@ def _sent_before(
     return None
 
 
-def _is_told_again(earlier: Task, envelope: TaskEnvelope) -> bool:
+def _has_same_callback(earlier: Task, envelope: TaskEnvelope) -> bool:
     """Whether ``envelope`` names the callback and the webhook that ``earlier`` was sent with."""
-    if not callbacks.is_asked_again(earlier, envelope):
+    if not callbacks.is_repeated(earlier, envelope):
         return False
     return _has_same_webhook(earlier.uuid, earlier.sent_at, envelope)
 
 
 def _has_same_webhook(task_id: UUID, sent_at: datetime, envelope: TaskEnvelope) -> bool:
-    return envelope.dialect != A2A or push_configs.is_asked_again(task_id, sent_at, envelope.push)
+    return envelope.dialect != A2A or push_configs.is_repeated(task_id, sent_at, envelope.push)
 
 
 def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
@@ -141,7 +141,7 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     parties = task.sender.display, task.recipient.display
     journal.life(task, entries.task_sent(*parties, waits_on=waits_on, copy_of=envelope.copy_of))
     if envelope.push is not None:
-        push_configs.remember(task, envelope.push, journal, told=task.journal_seq)
+        push_configs.remember(task, envelope.push, journal, after=task.journal_seq)
     if entry is not None:
         replay.answer(task, entry, journal)
     return task

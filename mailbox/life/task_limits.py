@@ -1,4 +1,4 @@
-"""The room of one task: how much its parties may say and produce before its result."""
+"""The limits of one task: how much its parties may say and produce before its result."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_ROWS = 10_000  # numbered journal rows of one task
 
 
 def check(task: Task, sizes: Sequence[int], *, path: str) -> None:
-    """Raise unless the task has room for a further row of each size. Its row is locked.
+    """Raise unless the limits of the task allow a further row of each size. Its row is locked.
 
     Raises `TaskTooLargeError` beyond ``A2A_TASK_MAX_BYTES``. Raises `InvalidRequestError` for the field at ``path``
     beyond `MOST_ROWS`.

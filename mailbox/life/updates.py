@@ -100,14 +100,14 @@ def _posted_before(
     if not rows:
         return None
     rows.sort(key=lambda row: row.seq)
-    asked = AuditEvent.objects.of_task(task.uuid).filter(kind=Kind.TASK_ASKED, seq=rows[-1].seq).first()
-    awaits = asked.fields.get("awaits") if asked else None
-    if [_said(row, awaits if row is rows[-1] else None) for row in rows] != list(map(_wanted, updates)):
+    question = AuditEvent.objects.of_task(task.uuid).filter(kind=Kind.TASK_ASKED, seq=rows[-1].seq).first()
+    awaits = question.fields.get("awaits") if question else None
+    if [_recorded(row, awaits if row is rows[-1] else None) for row in rows] != list(map(_wanted, updates)):
         raise InvalidRequestError({"attempt_id": "was used for other updates of this task"})
     return rows[-1].seq
 
 
-def _said(row: Message | Artifact, awaits: str | None) -> tuple[object, ...]:
+def _recorded(row: Message | Artifact, awaits: str | None) -> tuple[object, ...]:
     """Return what a repeat must repeat of a recorded update."""
     if isinstance(row, Artifact):
         return (row.artifact_id, row.append, row.last_chunk, row.blocks, row.details)

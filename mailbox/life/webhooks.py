@@ -16,7 +16,7 @@ from django.utils import timezone
 
 from mailbox.database import write_turns
 from mailbox.life import callbacks
-from mailbox.life.callbacks import BACK_OFF, CLOCKS_DIFFER, GIVEN_UP_AFTER, CallbackOutcome, DeliverySlots
+from mailbox.life.callbacks import BACK_OFF, CLOCKS_DIFFER, REPORT_TIMEOUT, CallbackOutcome, DeliverySlots
 from mailbox.models import PushConfig, PushDelivery, Task
 
 MOST_LISTENED_TO = 2000  # tasks; the webhooks of further tasks are found by looking
@@ -47,9 +47,9 @@ def due(*, limit: int, slots: DeliverySlots | None = None) -> Sequence[Candidate
     paused receiver is put off until the end of the pause.
     """
     slots, now = slots or DeliverySlots(), timezone.now()
-    found = PushConfig.objects.due(now).exclude(task__sender__in=slots.full_senders())
+    rows = PushConfig.objects.due(now).exclude(task__sender__in=slots.full_senders())
     columns = ("pk", "task__sender_id", "url")
-    chosen, put_off = callbacks.fair(found.order_by("next_attempt_at", "pk").values_list(*columns), slots, limit)
+    chosen, put_off = callbacks.fair(rows.order_by("next_attempt_at", "pk").values_list(*columns), slots, limit)
     if put_off:
         _put_off(put_off, now)
     configs = PushConfig.objects.filter(pk__in=chosen).select_related("task").order_by("next_attempt_at", "pk")
@@ -95,9 +95,9 @@ def pass_over(candidate: Candidate, seq: int) -> None:
 
 
 def put_off(candidate: Candidate) -> None:
-    """Look at a webhook again in `GIVEN_UP_AFTER`, since its next event could not be rendered."""
+    """Look at a webhook again in `REPORT_TIMEOUT`, since its next event could not be rendered."""
     with write_turns.turn():
-        later = timezone.now() + GIVEN_UP_AFTER
+        later = timezone.now() + REPORT_TIMEOUT
         PushConfig.objects.open().filter(pk=candidate.config.pk).update(next_attempt_at=later)
 
 
@@ -117,7 +117,7 @@ def report(delivery: PushDelivery, outcome: CallbackOutcome) -> None:
         if row.state != PushDelivery.State.TELLING or row.attempts != delivery.attempts:
             return
         if outcome.is_success:
-            _told(config, row, now)
+            _delivered(config, row, now)
         else:
             _failed(config, row, now)
         row.save(update_fields=["state", "delivered_at", "next_attempt_at"])
@@ -138,8 +138,8 @@ def pause_until_due(*, shortest: float, longest: float) -> float:
 
 def listened_to() -> Sequence[UUID]:
     """Return the ids of the tasks with open webhooks, the newest first, at most `MOST_LISTENED_TO`."""
-    found = PushConfig.objects.open().order_by("-pk").values_list("task__uuid", flat=True)
-    return list(dict.fromkeys(found[:MOST_LISTENED_TO]))
+    task_ids = PushConfig.objects.open().order_by("-pk").values_list("task__uuid", flat=True)
+    return list(dict.fromkeys(task_ids[:MOST_LISTENED_TO]))
 
 
 def bring_back() -> int:
@@ -150,7 +150,7 @@ def bring_back() -> int:
     now = timezone.now()
     pauses = enumerate((timedelta(0), *BACK_OFF))
     cases = (
-        Q(failures=number, next_attempt_at__gt=now + max(pause, GIVEN_UP_AFTER) + CLOCKS_DIFFER)
+        Q(failures=number, next_attempt_at__gt=now + max(pause, REPORT_TIMEOUT) + CLOCKS_DIFFER)
         for number, pause in pauses
     )
     parked = PushConfig.objects.filter(Q(*cases, _connector=Q.OR))
@@ -169,8 +169,8 @@ def _put_off(ends: Mapping[int, datetime], now: datetime) -> None:
 
 
 def _lock(pk: int | None) -> PushConfig | None:
-    found = PushConfig.objects.select_related("task").filter(pk__in=[] if pk is None else [pk])
-    return found.select_for_update(of=("self",)).first()
+    rows = PushConfig.objects.select_related("task").filter(pk__in=[] if pk is None else [pk])
+    return rows.select_for_update(of=("self",)).first()
 
 
 def _is_unchanged(config: PushConfig, candidate: Candidate) -> bool:
@@ -194,7 +194,7 @@ def _begin(config: PushConfig, telling: Telling | None, now: datetime) -> list[P
     if delivery.attempts:
         callbacks.note_lost([delivery], now)
     delivery.attempts += 1
-    delivery.next_attempt_at = config.next_attempt_at = now + GIVEN_UP_AFTER
+    delivery.next_attempt_at = config.next_attempt_at = now + REPORT_TIMEOUT
     delivery.save()
     config.save(update_fields=["next_attempt_at"])
     delivery.config = config
@@ -216,7 +216,7 @@ def _written(config: PushConfig, telling: Telling, now: datetime) -> PushDeliver
     )
 
 
-def _told(config: PushConfig, row: PushDelivery, now: datetime) -> None:
+def _delivered(config: PushConfig, row: PushDelivery, now: datetime) -> None:
     row.state, row.delivered_at = PushDelivery.State.DELIVERED, now
     config.told_seq, config.told_part = row.seq or 0, row.part or PushConfig.WHOLE_ROW
     config.failures = 0

@@ -1,6 +1,6 @@
-"""Plans to repair many leases at once. A plan is made, shown, and then applied or discarded.
+"""Plans to repair many leases, or to send many failed tasks again. A plan is made, shown, and applied or discarded.
 
-Plans to send many failed tasks again. Each becomes a new task, and the failed task stays as it is.
+A failed task that is sent again becomes a new task, and itself stays as it is.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class PlanTally:
 def make(
     caller: Caller,
     verb: RepairPlan.Verb,
-    found: LeaseQuerySet,
+    matches: LeaseQuerySet,
     *,
     token: UUID,
     max_attempts: int,
@@ -92,7 +92,7 @@ def make(
     among: str = "",
     after: RepairPlan | None = None,
 ) -> RepairPlan:
-    """Make a plan of the leases ``found``, oldest first and at most `CAP` of them. It repairs no lease yet.
+    """Make a plan of the leases ``matches``, oldest first and at most `CAP` of them. It repairs no lease yet.
 
     ``token`` names the request: a repeat returns the plan of the first call. ``query`` is the search that chose the
     leases; ``among`` is the search of the list from which a person picked them. Ended leases are in the plan as
@@ -101,14 +101,14 @@ def make(
     Raises `InvalidRequestError` without any lease, `WrongPartyError` for agents and programs, and a capability error.
     Journals ``a2a_repair_plan_made``.
     """
-    leases = found.with_task().with_tries().oldest_first()[:CAP]
+    leases = matches.with_task().with_tries().oldest_first()[:CAP]
     return store(
         caller,
         verb,
         [_row(verb, lease, max_attempts) for lease in leases],
         token=token,
         query=query,
-        matching=found.order_by()[: COUNTED_TO + 1].count(),
+        matching=matches.order_by()[: COUNTED_TO + 1].count(),
         among=among,
         after=after,
         max_attempts=max_attempts,
@@ -281,8 +281,8 @@ def _open(caller: Caller, number: int, journal: Journal) -> RepairPlan:
 SEND_AGAIN = RepairPlan.Verb.SEND_AGAIN
 
 
-def make_copy_plan(caller: Caller, found: TaskQuerySet, *, token: UUID, query: str) -> RepairPlan:
-    """Make a plan of the failed tasks among ``found``, oldest first and at most `plans.CAP` of them. It sends none yet.
+def make_copy_plan(caller: Caller, matches: TaskQuerySet, *, token: UUID, query: str) -> RepairPlan:
+    """Make a plan of the failed tasks among ``matches``, oldest first and at most `CAP` of them. It sends none yet.
 
     ``token`` names the request: a repeat returns the plan of the first call. ``query`` is the search that chose the
     tasks. Left out as skipped are tasks that were sent again before, erased tasks, and tasks whose recipient may not
@@ -291,7 +291,7 @@ def make_copy_plan(caller: Caller, found: TaskQuerySet, *, token: UUID, query: s
     Raises `InvalidRequestError` without any failed task, `WrongPartyError` for agents and programs, and a capability
     error. Journals ``a2a_repair_plan_made``.
     """
-    failed = found.failed()
+    failed = matches.failed()
     tasks = list(failed.with_parties().with_opening().order_by("pk")[:CAP])
     silent = {agent for agent in {task.recipient for task in tasks} if not operator_tasks.may_answer(agent)}
     copied = Task.objects.filter(uuid__in=[id_of_copy(task.uuid) for task in tasks])

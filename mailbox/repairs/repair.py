@@ -39,10 +39,10 @@ class DuplicateRisk(StrEnum):
     OPERATOR_ACCEPTED = "operator_accepted"  # the caller accepts that the work may be done twice
 
     @classmethod
-    def read(cls, given: object) -> Self:
+    def read(cls, value: object) -> Self:
         """Return the risk of this name; raise `InvalidRequestError` for any other value."""
         # `cls(given)` would put repr(given) into its error, and the repr() of a value that is no text may fail.
-        risk = next((risk for risk in cls if isinstance(given, str) and risk.value == given), None)
+        risk = next((risk for risk in cls if isinstance(value, str) and risk.value == value), None)
         if risk is None:
             known = " or ".join(repr(risk.value) for risk in cls)
             raise InvalidRequestError({"duplicate_risk": f"must be {known}"})
@@ -90,20 +90,20 @@ def force_error(
     reason: str,
     message: str,
     lease_id: UUID | None = None,
-    asked_by: UUID | None = None,
+    asking_lease_id: UUID | None = None,
 ) -> Result:
     """End the lease and resolve the task as an error with ``message``. Needs ``a2a.repair.force_error``.
 
-    An interrupted task is resolved, too; it has no lease, so a ``lease_id`` is refused as another lease. ``asked_by``
-    is the guard of an interrupted task: the lease that ended with its open question. Guards, raises and journals as
-    `requeue` does. The result is never cached.
+    An interrupted task is resolved, too; it has no lease, so a ``lease_id`` is refused as another lease. Its guard is
+    ``asking_lease_id``, the lease that ended with its open question. Guards, raises and journals as `requeue` does.
+    The result is never cached.
     Source: Covenant A2A, "Lease repair".
     """
     reason = check_reason(reason)
     message = check_reason(message, path="message", limit=MESSAGE_MAX_LENGTH)
-    with deciding(caller, task_id, "force_error", reason=reason, lease_id=asked_by or lease_id) as journal:
+    with deciding(caller, task_id, "force_error", reason=reason, lease_id=asking_lease_id or lease_id) as journal:
         return force_error_within(
-            journal, caller, task_id, reason=reason, message=message, lease_id=lease_id, asked_by=asked_by
+            journal, caller, task_id, reason=reason, message=message, lease_id=lease_id, asking_lease_id=asking_lease_id
         )
 
 
@@ -115,19 +115,19 @@ def force_error_within(
     reason: str,
     message: str,
     lease_id: UUID | None,
-    asked_by: UUID | None = None,
+    asking_lease_id: UUID | None = None,
 ) -> Result:
     """Force an error as `force_error` does, with checked texts, within the decision of ``journal`` from `deciding`."""
     task = _unresolved(caller, task_id, lease_id, journal, verb=requests.FORCE_ERROR)
-    if asked_by is not None:
-        require_lease(task, task.asking_lease() or task.live_lease(), asked_by)
+    if asking_lease_id is not None:
+        require_lease(task, task.asking_lease() or task.live_lease(), asking_lease_id)
     is_held = task.state != Task.State.INTERRUPTED or lease_id is not None
     lease = _repairable(task, lease_id) if is_held else None
     return resolve(
         task,
         Task.Outcome.ERROR,
         journal,
-        applied(task, "force_error", reason, asked_by or lease_id, None),
+        applied(task, "force_error", reason, asking_lease_id or lease_id, None),
         end=Lease.End.FORCE_ERROR,
         lease=lease,
         error_message=message,

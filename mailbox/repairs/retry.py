@@ -69,11 +69,11 @@ class RetryPolicy:
 
     def check(self) -> None:
         """Raise `InvalidRequestError` with every value that is not within `BOUNDS`."""
-        given = self.bounds
+        values = self.bounds
         problems = {
             name: f"must be {least} to {most}"
             for name, (least, most) in BOUNDS.items()
-            if not least <= given[name] <= most
+            if not least <= values[name] <= most
         }
         if problems:
             raise InvalidRequestError(problems)
@@ -177,10 +177,10 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
     oldest = list(live[: policy.scan_limit])
     if len(oldest) < policy.scan_limit:
         return oldest
-    found = list(live.stale(now, policy.min_lease_age).safe_to_repeat().tried_below(policy.max_attempts)[: len(oldest)])
-    taken = {lease.pk for lease in found}
+    safe = list(live.stale(now, policy.min_lease_age).safe_to_repeat().tried_below(policy.max_attempts)[: len(oldest)])
+    taken = {lease.pk for lease in safe}
     others = [lease for lease in oldest if lease.pk not in taken]
-    return sorted(found + others[: len(oldest) - len(found)], key=lambda lease: (lease.leased_at, lease.task.uuid))
+    return sorted(safe + others[: len(oldest) - len(safe)], key=lambda lease: (lease.leased_at, lease.task.uuid))
 
 
 def _retry(caller: Caller, lease: Lease, policy: RetryPolicy) -> SkipReason | None:

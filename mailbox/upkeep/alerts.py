@@ -1,6 +1,6 @@
 """Alerts: decisions that wait too long for a person are reported to a webhook and by mail.
 
-The texts of alerts: the JSON of the hub, the text of Slack and its likes, and a mail.
+A webhook gets the JSON of the hub, or the text of Slack and its likes.
 """
 
 from __future__ import annotations

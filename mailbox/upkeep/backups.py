@@ -1,6 +1,6 @@
-"""Backups of the whole hub: its database, its secret and its seal key in one file.
+"""Backups of the whole hub: its database, its secret and its seal key in one file, and the restore of such a file.
 
-The restore of a backup: the database changes in one transaction, or not at all.
+A restore changes the database in one transaction, or not at all.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ class Backup:
 
 def secret_file() -> Path | None:
     """Return the file of the hub's secret. None: the environment variable SECRET_KEY holds it."""
-    given = settings.A2A_ENVIRONMENT_READ["SECRET_KEY"].value
-    return None if given else Path(settings.A2A_VAR) / "secret_key"
+    configured = settings.A2A_ENVIRONMENT_READ["SECRET_KEY"].value
+    return None if configured else Path(settings.A2A_VAR) / "secret_key"
 
 
 def seal_key_file() -> Path | None:
     """Return the file of the seal key. None: the environment variable A2A_SEAL_KEY holds it."""
-    given = settings.A2A_ENVIRONMENT_READ["A2A_SEAL_KEY"].value
-    return None if given else Path(settings.A2A_VAR) / "seal_key"
+    configured = settings.A2A_ENVIRONMENT_READ["A2A_SEAL_KEY"].value
+    return None if configured else Path(settings.A2A_VAR) / "seal_key"
 
 
 def back_up(caller: Caller, file: Path, *, replaces: bool) -> Backup:
@@ -271,11 +271,11 @@ class _Step:
 
     def _seal_key(self) -> str:
         """Return the public key that sealed the journal of the backup, as far as the backup tells."""
-        given = settings.A2A_SEAL_KEY
+        key = settings.A2A_SEAL_KEY
         if self._backup.manifest.has_seal_key:
-            given = self._backup.text(archive.SEAL_KEY).strip()
+            key = self._backup.text(archive.SEAL_KEY).strip()
         try:
-            return sealed.public_key(given)
+            return sealed.public_key(key)
         except ValueError as error:
             raise BackupError("The seal key of the backup is unreadable.") from error
 

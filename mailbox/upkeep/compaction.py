@@ -1,6 +1,7 @@
-"""Compaction: deletes the rows of finished tasks. The journal and the cached results stay.
+"""Compaction deletes the rows of finished tasks. Retention deletes old rows that belong to no task.
 
-Retention: deletes old rows that belong to no task. They hold no decision, so the journal does not record this.
+The journal and the cached results outlive a compaction. Rows that belong to no task hold no decision, so the journal
+does not record their deletion.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
     acked = Q(result__delivery=Result.Delivery.ACKED, result__acked_at__lte=now - retention.acked)
     delivered = Q(result__delivery=Result.Delivery.DELIVERED, result__delivered_at__lte=now - retention.delivered)
     finished = Task.objects.filter(acked | delivered, state=Task.State.RESOLVED)
-    return finished.exclude(_has_child("pk", "uuid")).exclude(_spent_lately(now)).exclude(_is_to_be_told("pk"))
+    return finished.exclude(_has_child("pk", "uuid")).exclude(_spent_lately(now)).exclude(_has_open_webhook("pk"))
 
 
 def _has_child(key: str, task_id: str) -> Exists:
@@ -204,7 +205,7 @@ def _has_child(key: str, task_id: str) -> Exists:
     return Exists(Task.objects.filter(parent=OuterRef(task_id)).exclude(pk=OuterRef(key)))
 
 
-def _is_to_be_told(key: str) -> Exists:
+def _has_open_webhook(key: str) -> Exists:
     """Whether a webhook of the task has something to tell. ``key`` is the field of the task's key."""
     return Exists(PushConfig.objects.open().filter(task=OuterRef(key)))
 
@@ -216,23 +217,23 @@ def _spent_lately(now: datetime, *, task: str = "pk", result: str = "result__") 
     """
     since = now - SPENT_IDS_KEPT
     leases = Lease.objects.filter(task=OuterRef(task), receive_attempt_id__isnull=False, ended_at__gt=since)
-    given = Q((f"{result}delivered_at__gt", since)) | Q((f"{result}acked_at__gt", since))
-    return Q(Exists(leases)) | Q((f"{result}receive_attempt_id__isnull", False)) & given
+    delivered = Q((f"{result}delivered_at__gt", since)) | Q((f"{result}acked_at__gt", since))
+    return Q(Exists(leases)) | Q((f"{result}receive_attempt_id__isnull", False)) & delivered
 
 
 def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
     """Return the keys of up to `BATCH` of the `_finished` tasks, the earliest acknowledged first."""
     acked = Result.objects.acked_until(now - retention.acked)
     delivered = Result.objects.delivered_until(now - retention.delivered)
-    found: list[int] = []
+    keys: list[int] = []
     for results in (acked, delivered):
         free = (
             results.exclude(_has_child("task_id", "task__uuid"))
             .exclude(_spent_lately(now, task="task_id", result=""))
-            .exclude(_is_to_be_told("task_id"))
+            .exclude(_has_open_webhook("task_id"))
         )
-        found += free.values_list("task_id", flat=True)[: BATCH - len(found)]
-    return found
+        keys += free.values_list("task_id", flat=True)[: BATCH - len(keys)]
+    return keys
 
 
 def _keys(tasks: TaskQuerySet, limit: int) -> Sequence[int]:
@@ -244,8 +245,8 @@ def _drop_in_batches(
     caller: Caller, finished: TaskQuerySet, candidates: Callable[[], Sequence[int]], *, reason: str
 ) -> int:
     total = 0
-    while found := candidates():
-        dropped = _drop(caller, finished, found, reason=reason)
+    while keys := candidates():
+        dropped = _drop(caller, finished, keys, reason=reason)
         total += dropped
         if not dropped:  # all of them are locked elsewhere
             break
@@ -261,24 +262,24 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
     rows = _rows(keys, reason)
     with audit.decision(caller) as journal:
         free = tasks.filter(pk__in=keys).order_by("pk").select_for_update(skip_locked=True, of=("self",))
-        found = list(free.values_list("pk", flat=True))
-        if not found:
+        free_keys = list(free.values_list("pk", flat=True))
+        if not free_keys:
             return 0
-        rollups.keep(found)
-        sizes = Task.objects.filter(pk__in=found).values_list("sender").annotate(size=Sum("size")).order_by()
+        rollups.keep(free_keys)
+        sizes = Task.objects.filter(pk__in=free_keys).values_list("sender").annotate(size=Sum("size")).order_by()
         freed = dict(sizes)
-        Result.objects.filter(task__in=found).delete()
-        Failure.objects.filter(task__in=found).delete()
-        Message.objects.filter(task__in=found).delete()
-        Artifact.objects.filter(task__in=found).delete()
-        Lease.objects.filter(task__in=found).delete()
-        ids = Task.objects.filter(pk__in=found).values("uuid")
+        Result.objects.filter(task__in=free_keys).delete()
+        Failure.objects.filter(task__in=free_keys).delete()
+        Message.objects.filter(task__in=free_keys).delete()
+        Artifact.objects.filter(task__in=free_keys).delete()
+        Lease.objects.filter(task__in=free_keys).delete()
+        ids = Task.objects.filter(pk__in=free_keys).values("uuid")
         drop_callbacks(PushDelivery.objects.filter(task_uuid__in=ids))
-        Task.objects.filter(pk__in=found).delete()
-        for key in found:
+        Task.objects.filter(pk__in=free_keys).delete()
+        for key in free_keys:
             journal.beside(rows[key])
     quotas.give_back(freed)
-    return len(found)
+    return len(free_keys)
 
 
 def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompactedData]]:
@@ -291,8 +292,8 @@ def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompacted
         some = Task.objects.with_parties().select_related("result")
         chosen = keys[start : start + READ_AT_ONCE]
         closing = {message.task_id: message.blocks for message in Message.objects.filter(task__in=chosen).closing()}
-        asked = PushConfig.objects.filter(task__in=chosen, protocol=PushConfig.Protocol.CALLBACK)
-        targets = {config.task_id: config for config in asked}
+        configs = PushConfig.objects.filter(task__in=chosen, protocol=PushConfig.Protocol.CALLBACK)
+        targets = {config.task_id: config for config in configs}
         for task in some.filter(pk__in=chosen):
             callback = _callback(targets.get(task.pk))
             rows[task.pk] = compacted_tasks.kept(task, callback, reason, closing.get(task.pk, ()))

@@ -136,8 +136,8 @@ def _erase(step: _Erasure, ids: Sequence[UUID]) -> Mapping[str, int]:
 
 def _bury(step: _Erasure, events: AuditEventQuerySet) -> Mapping[str, int]:
     """Replace the data of these journal rows by tombstones, some in each transaction; return how many."""
-    found = events.order_by("pk").values_list("pk", "data")
-    left = [key for key, data in found if Tombstone.read(data) is None]
+    rows = events.order_by("pk").values_list("pk", "data")
+    left = [key for key, data in rows if Tombstone.read(data) is None]
     for at in range(0, len(left), ROWS_AT_ONCE):
         _bury_some(step, AuditEvent.objects.in_bulk(left[at : at + ROWS_AT_ONCE]).values())
     return {"journal rows": len(left)}
@@ -214,13 +214,13 @@ def _blank_callbacks(callbacks: PushDeliveryQuerySet) -> int:
 
     A callback that was not delivered is given up: it would send nothing but the hash.
     """
-    found = list(callbacks.exclude(body__contains=ERASED).select_for_update())
-    PushAttempt.objects.filter(delivery__in=found).exclude(problem="").update(problem="[erased]")
-    for one in found:
+    deliveries = list(callbacks.exclude(body__contains=ERASED).select_for_update())
+    PushAttempt.objects.filter(delivery__in=deliveries).exclude(problem="").update(problem="[erased]")
+    for one in deliveries:
         one.body = _block(one.body)
         one.state = PushDelivery.State.DISABLED if one.state in PushDelivery.UNDER_WAY else one.state
         one.save(update_fields=["body", "state"])
-    return len(found)
+    return len(deliveries)
 
 
 def _block(text: str) -> str:

@@ -70,47 +70,47 @@ def _import(caller: Caller, recipient: str, kept: Sequence[Kept]) -> ImportCount
     return ImportCounts(imported=len(fresh), skipped=len(kept) - len(fresh))
 
 
-def _check(one: Kept) -> None:
+def _check(item: Kept) -> None:
     try:
-        one.task.check()
-        registration.check_display(registration.display_of(one.sender))
-        if one.result is not None:
-            one.result.check()
+        item.task.check()
+        registration.check_display(registration.display_of(item.sender))
+        if item.result is not None:
+            item.result.check()
     except InvalidRequestError as error:
-        fields = {f"tasks.{one.task.id}.{path}": problem for path, problem in error.fields.items()}
+        fields = {f"tasks.{item.task.id}.{path}": problem for path, problem in error.fields.items()}
         raise InvalidRequestError(fields) from error
 
 
 def _known(ids: Sequence[UUID], recipient: Agent) -> set[UUID]:
     """Return the ids of tasks that the hub has for ``recipient``, or has compacted."""
-    found: set[UUID] = set()
+    known: set[UUID] = set()
     for start in range(0, len(ids), 500):
         some = ids[start : start + 500]
         for task in Task.objects.filter(uuid__in=some).only("uuid", "recipient_id"):
             if task.recipient_id != recipient.pk:
                 raise TaskConflictError(f"Task {task.uuid} belongs to another inbox.", task_id=task.uuid)
-            found.add(task.uuid)
-        found.update(filter(None, AuditEvent.objects.lives_among(some)))
-    return found
+            known.add(task.uuid)
+        known.update(filter(None, AuditEvent.objects.lives_among(some)))
+    return known
 
 
-def _store(one: Kept, sender: Agent, recipient: Agent, journal: Journal) -> Task:
-    task = Task.from_envelope(one.task, sender=sender, recipient=recipient, now=journal.now)
+def _store(item: Kept, sender: Agent, recipient: Agent, journal: Journal) -> Task:
+    task = Task.from_envelope(item.task, sender=sender, recipient=recipient, now=journal.now)
     task.save(force_insert=True)
     journal.life(task, entries.task_sent(sender.display, recipient.display, is_imported=True))
-    lease = begin(task, journal) if one.leased or one.result is not None else None
-    if one.result is not None:
+    lease = begin(task, journal) if item.leased or item.result is not None else None
+    if item.result is not None:
         resolve(
             task,
-            Task.Outcome(one.result.status),
+            Task.Outcome(item.result.status),
             journal,
             entries.result_posted(
-                one.result.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt, is_imported=True
+                item.result.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt, is_imported=True
             ),
             end=Lease.End.RESULT,
             lease=lease,
-            content=one.result.content,
-            error_message=one.result.error_message,
+            content=item.result.content,
+            error_message=item.result.error_message,
             posted_by=recipient,
         )
     return task

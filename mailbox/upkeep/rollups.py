@@ -1,11 +1,8 @@
-"""Minute roll-ups: counts by agent and minute. A chart reads them, and costs the same for any number of tasks.
+"""Roll-ups of each minute: counts by agent, by pair of sender and recipient, and the depth of queues.
 
-Each row is counted once: by the roll-up of its minute, or by the compaction that deletes it earlier. Figures count rows
-without a roll-up directly, so they are right without the cluster.
-
-The queues and leases of each minute, which charts of the past need. No other row tells them later.
-
-Counts by sender and recipient, for the map. Reading them costs the same for any number of tasks.
+A chart or the map reads them, and costs the same for any number of tasks. Each row is counted once: by the roll-up of
+its minute, or by the compaction that deletes it earlier. Figures count rows without a roll-up directly, so they are
+right without the cluster. No other row keeps the depth of queues and leases, which charts of the past need.
 """
 
 from __future__ import annotations
@@ -84,11 +81,11 @@ def keep(tasks: Sequence[int]) -> None:
     RollUpTurn.take()
     newest = RollUp.objects.newest()
     start = newest.through if newest else timezone.now() - KEPT
-    found: Tallies = defaultdict(MinuteTally)
-    _count_tasks(found, Task.objects.filter(pk__in=tasks, sent_at__gte=start).for_series())
-    _count_leases(found, Lease.objects.filter(task__in=tasks, leased_at__gte=start).for_series())
-    _count_results(found, Result.objects.filter(task__in=tasks, posted_at__gte=start).for_series())
-    _store(found, is_open=True)
+    tallies: Tallies = defaultdict(MinuteTally)
+    _count_tasks(tallies, Task.objects.filter(pk__in=tasks, sent_at__gte=start).for_series())
+    _count_leases(tallies, Lease.objects.filter(task__in=tasks, leased_at__gte=start).for_series())
+    _count_results(tallies, Result.objects.filter(task__in=tasks, posted_at__gte=start).for_series())
+    _store(tallies, is_open=True)
 
 
 def _bite(now: datetime, wide: int, turn: RollUpTurn) -> tuple[int, int]:
@@ -100,7 +97,7 @@ def _bite(now: datetime, wide: int, turn: RollUpTurn) -> tuple[int, int]:
     if end <= start:
         return 0, 0
     marks = {name: getattr(newest, name) if newest else 0 for name in (*_MARKS, "last_event")}
-    found: Tallies = defaultdict(MinuteTally)
+    tallies: Tallies = defaultdict(MinuteTally)
     rows = 0
     for mark, count, queryset in (
         ("last_task", _count_tasks, Task.objects.all().for_series()),
@@ -108,10 +105,10 @@ def _bite(now: datetime, wide: int, turn: RollUpTurn) -> tuple[int, int]:
         ("last_result", _count_results, Result.objects.all().for_series()),
     ):
         read, marks[mark] = _between(queryset, marks[mark], start, end)
-        count(found, read)
+        count(tallies, read)
         rows += len(read)
     marks["last_event"] = AuditEvent.objects.last_before(end, marks["last_event"])
-    _store(found)
+    _store(tallies)
     _add_up(turn, _sum_up(start, end, marks))
     return (end - start) // MINUTE, rows
 
@@ -146,40 +143,40 @@ def _between(
     return read, mark
 
 
-def _count_tasks(found: Tallies, rows: Iterable[tuple[Any, ...]]) -> None:
+def _count_tasks(tallies: Tallies, rows: Iterable[tuple[Any, ...]]) -> None:
     for _, sent_at, recipient in rows:
-        found[recipient, floor(sent_at)].counts["queued_in"] += 1
+        tallies[recipient, floor(sent_at)].counts["queued_in"] += 1
 
 
-def _count_leases(found: Tallies, rows: Iterable[tuple[Any, ...]]) -> None:
+def _count_leases(tallies: Tallies, rows: Iterable[tuple[Any, ...]]) -> None:
     for _, leased_at, holder, queued_at in rows:
-        tally = found[holder, floor(leased_at)]
+        tally = tallies[holder, floor(leased_at)]
         tally.counts["leased"] += 1
         if queued_at is not None:
             tally.waits.note(leased_at - queued_at)
 
 
-def _count_results(found: Tallies, rows: Iterable[tuple[Any, ...]]) -> None:
+def _count_results(tallies: Tallies, rows: Iterable[tuple[Any, ...]]) -> None:
     for _, posted_at, recipient, status, replayed_from, leased_at in rows:
-        tally = found[recipient, floor(posted_at)]
+        tally = tallies[recipient, floor(posted_at)]
         tally.counts[status] += 1
         tally.counts["replayed"] += replayed_from is not None
         if leased_at is not None:
             tally.runs.note(posted_at - leased_at)
 
 
-def _store(found: Tallies, *, is_open: bool = False) -> None:
+def _store(tallies: Tallies, *, is_open: bool = False) -> None:
     """Store the counts, added to open roll-ups of the same agents and minutes. ``is_open`` keeps the roll-ups open."""
-    if not found:
+    if not tallies:
         return
-    minutes = [minute for _, minute in found]
+    minutes = [minute for _, minute in tallies]
     there = RollUp.objects.exclude(agent=None).filter(is_open=True, minute__gte=min(minutes), minute__lte=max(minutes))
     for row in there:
-        if row.agent_id is not None and (key := (row.agent_id, row.minute)) in found:
-            found[key] += row
+        if row.agent_id is not None and (key := (row.agent_id, row.minute)) in tallies:
+            tallies[key] += row
             row.delete()
     RollUp.objects.bulk_create(
-        tally.row(agent, minute, is_open=is_open) for (agent, minute), tally in sorted(found.items())
+        tally.row(agent, minute, is_open=is_open) for (agent, minute), tally in sorted(tallies.items())
     )
 
 
@@ -247,8 +244,8 @@ def _of_agents(minute: datetime, stale: QuerySet[Lease]) -> list[Depth]:
         leased=Counted.up_to(OF_AGENT, Lease.objects.live().filter(holder=OuterRef("pk"))),
         old=Counted.up_to(OF_AGENT, stale.filter(holder=OuterRef("pk"))),
     ).filter(Q(queued__gt=0) | Q(leased__gt=0))
-    found = agents.order_by("-queued", "-leased").values_list("pk", "queued", "leased", "old")[:AGENTS]
-    return [Depth(agent_id=pk, minute=minute, queued=q, leased=held, stale=old) for pk, q, held, old in found]
+    rows = agents.order_by("-queued", "-leased").values_list("pk", "queued", "leased", "old")[:AGENTS]
+    return [Depth(agent_id=pk, minute=minute, queued=q, leased=held, stale=old) for pk, q, held, old in rows]
 
 
 PAIRS_KEPT = timedelta(hours=26)  # the widest range of the map, and a slot
@@ -310,17 +307,17 @@ def _settled(
         if mark
         else rows.filter(pk__gt=RollUp.objects.mark_before(now - PAIRS_KEPT, roll_up_mark))
     )
-    found = 0
+    settled = 0
     for row in _before(rows[:BATCH], now - SETTLES_AFTER):
         mark, at, sender, recipient = row[:4]
-        found += 1
+        settled += 1
         if at < now - PAIRS_KEPT:
             continue
         for span in SPANS:
             sums = counts[span, minute_of(at) // span, sender, recipient]
             for place, more_of_it in enumerate(read(row)):
                 sums[place] += more_of_it
-    return mark, found
+    return mark, settled
 
 
 def _before(rows: Iterable[tuple[Any, ...]], moment: datetime) -> Iterable[tuple[Any, ...]]:

@@ -117,8 +117,8 @@ def backed_by(data: str) -> frozenset[int]:
 
 def _before(first: int, after: int | None) -> Block | None:
     """Return the block before the one to begin with; None at the beginning of the journal."""
-    found = Seal.objects.filter(last_id__lt=first) if after is None else Seal.objects.filter(last_id=after)
-    before = found.newest()
+    seals = Seal.objects.filter(last_id__lt=first) if after is None else Seal.objects.filter(last_id=after)
+    before = seals.newest()
     return before.block if before else None
 
 
@@ -142,8 +142,8 @@ def _check(chain: Chain, seal: Seal) -> Finding | None:
 
 
 def _backing(keys: set[int]) -> Mapping[int, frozenset[int]]:
-    found = AuditEvent.objects.filter(pk__in=keys, kind=Kind.ERASED).values_list("pk", "data")
-    return {key: backed_by(data) for key, data in found}
+    rows = AuditEvent.objects.filter(pk__in=keys, kind=Kind.ERASED).values_list("pk", "data")
+    return {key: backed_by(data) for key, data in rows}
 
 
 def _of_beginning() -> Finding | None:
@@ -151,7 +151,7 @@ def _of_beginning() -> Finding | None:
     return None if row is None else Finding(problem="the row was inserted before the first block", row=row)
 
 
-def _of_heads(given: str, *, of_this_machine: bool) -> Finding | None:
+def _of_heads(head_hash: str, *, of_this_machine: bool) -> Finding | None:
     """Return a finding if a head that was recorded is not in the journal. None is right."""
     try:
         recorded = Head.recorded() if of_this_machine else None
@@ -160,15 +160,15 @@ def _of_heads(given: str, *, of_this_machine: bool) -> Finding | None:
     if recorded is not None and not recorded.is_in_the_journal():
         problem = "the journal ends before the block that this machine recorded, or that block was changed"
         return Finding(problem=problem, last_id=recorded.last_id)
-    if given and not _has(given):
-        return Finding(problem=f"no block has the hash {given}")
+    if head_hash and not _has(head_hash):
+        return Finding(problem=f"no block has the hash {head_hash}")
     return None
 
 
-def _has(given: str) -> bool:
+def _has(head_hash: str) -> bool:
     newest = Seal.objects.newest()
-    followed = Seal.objects.filter(previous=given).exclude(previous=sealed.NO_BLOCK)
-    return followed.exists() or (newest is not None and newest.block.hash == given)
+    followed = Seal.objects.filter(previous=head_hash).exclude(previous=sealed.NO_BLOCK)
+    return followed.exists() or (newest is not None and newest.block.hash == head_hash)
 
 
 def _unsealed() -> int:

@@ -39,9 +39,9 @@ def olga() -> Caller:
 def failures_are_noted_anew() -> Iterator[None]:
     """Forget failed authentications and refusals, of which a process journals few a minute, and reached quotas."""
     authentication._storms.clear()
-    audit._repeats.clear()
+    audit._repeated_refusals.clear()
     quotas.forget()
     yield
     authentication._storms.clear()
-    audit._repeats.clear()
+    audit._repeated_refusals.clear()
     quotas.forget()

@@ -1,7 +1,4 @@
-"""Find a registered agent: by its identity, or by the text that a person or a path names it with.
-
-Agents: their names, their keys, and their peers.
-"""
+"""The directory of agents: an agent by its identity or by a typed name, and the names, keys and peers of agents."""
 
 from __future__ import annotations
 
@@ -23,18 +20,18 @@ def identified(caller: Caller | None, ref: AgentRef) -> Agent:
 
     A public key decides alone. A bare local part means the agent at ``local``, or else must fit exactly one.
     """
-    return the_one(caller, ref, Agent.objects.fitting(ref))
+    return only_match(caller, ref, Agent.objects.fitting(ref))
 
 
 def typed(caller: Caller | None, text: str) -> Agent:
     """Return the agent of this public key, display or local part; raise `UnknownAgentError` for any other text."""
-    return the_one(caller, text, Agent.objects.typed(text))
+    return only_match(caller, text, Agent.objects.typed(text))
 
 
 def typed_or_none(caller: Caller | None, text: str) -> Agent | None:
     """Return the agent as `typed` does; None if no agent fits. Raise `UnknownAgentError` if several fit."""
     fitting = Agent.objects.typed(text)
-    return the_one(caller, text, fitting) if fitting else None
+    return only_match(caller, text, fitting) if fitting else None
 
 
 def named(caller: Caller | None, name: str) -> Agent:
@@ -51,7 +48,7 @@ def named(caller: Caller | None, name: str) -> Agent:
         return known
 
 
-def the_one(caller: Caller | None, name: AgentRef | str, fitting: Sequence[Agent]) -> Agent:
+def only_match(caller: Caller | None, name: AgentRef | str, fitting: Sequence[Agent]) -> Agent:
     """Return the only agent of ``fitting``; raise `UnknownAgentError` if there is none, or more than one.
 
     The error for an ambiguous ``name`` lists the agents that it fits. A caller by a public route and an anonymous

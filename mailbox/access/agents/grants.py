@@ -1,6 +1,6 @@
-"""Grants: given and revoked.
+"""Grants: how they are given, passed on and revoked.
 
-Agents that are open to anyone: callers without a key may send to them, as ``anonymous@public``.
+An agent is opened to anyone by a grant to ``anonymous@public``, as which callers without a key send.
 """
 
 from __future__ import annotations
@@ -82,17 +82,17 @@ def give(
     **fields: Any,
 ) -> CapabilityGrant:
     """Create a grant within the decision of ``journal``, and check nothing. ``fields`` are further columns."""
-    told = scope or {}
+    pins = scope or {}
     made = CapabilityGrant.objects.create(
         subject=subject,
         action=action,
-        scope=json_text.dumps(told),
+        scope=json_text.dumps(pins),
         granted_by=granted_by,
         created_at=journal.now,
         **fields,
     )
     journal.beside(
-        entries.capability_granted(made.grant_id, subject.display, action, scope=told, granted_by=granted_by)
+        entries.capability_granted(made.grant_id, subject.display, action, scope=pins, granted_by=granted_by)
     )
     return made
 
@@ -107,14 +107,14 @@ def revoke(caller: Caller, grant_id: UUID) -> CapabilityGrant:
     caller.must_do_more_than_send()
     with audit.decision(caller) as journal:
         known = CapabilityGrant.objects.visible_to(caller.party)
-        found = known.select_for_update(of=("self",)).select_related("subject").filter(grant_id=grant_id).first()
-        if found is None:
+        grant = known.select_for_update(of=("self",)).select_related("subject").filter(grant_id=grant_id).first()
+        if grant is None:
             raise UnknownGrantError(f"No grant has the id {grant_id}.", grant_id=grant_id)
-        if caller.agent is None or found.subject == caller.agent:
+        if caller.agent is None or grant.subject == caller.agent:
             journal.admit(Request.to_revoke(grant_id))
-        take_back(journal, found)
-    found.refresh_from_db(fields=["revoked_at"])
-    return found
+        take_back(journal, grant)
+    grant.refresh_from_db(fields=["revoked_at"])
+    return grant
 
 
 def take_back(journal: audit.Journal, grant: CapabilityGrant) -> None:
@@ -196,8 +196,8 @@ def _covering(
     return covering
 
 
-def _with_descendants(found: CapabilityGrant) -> Iterable[CapabilityGrant]:
-    level = [found]
+def _with_descendants(grant: CapabilityGrant) -> Iterable[CapabilityGrant]:
+    level = [grant]
     while level:
         yield from (one for one in level if one.revoked_at is None)
         passed_on = CapabilityGrant.objects.filter(passed_on_from__in=[one.pk for one in level])
@@ -267,8 +267,8 @@ def anonymous_caller(agent: Agent, *, request_id: str, address: str) -> Caller |
     )
 
 
-def _locked(found: CapabilityGrantQuerySet) -> CapabilityGrantQuerySet:
-    return found.select_related("subject").select_for_update(of=("self",))
+def _locked(grants: CapabilityGrantQuerySet) -> CapabilityGrantQuerySet:
+    return grants.select_related("subject").select_for_update(of=("self",))
 
 
 def _held(agent: Agent) -> tuple[CapabilityGrant, ...]:

@@ -56,8 +56,8 @@ def listing(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pa
 
     Raises `InvalidRequestError`.
     """
-    found = Peer.objects.visible_to(caller.party).select_related("agent")
-    return newest(found, limit=limit, cursor=cursor, name="peers")
+    rows = Peer.objects.visible_to(caller.party).select_related("agent")
+    return newest(rows, limit=limit, cursor=cursor, name="peers")
 
 
 def _meet(agent: Agent, peer_id: str, now: datetime) -> None:

@@ -76,18 +76,18 @@ def _register(
         check_pubkey(pubkey, "pubkey")
         if problem := ed25519.problem_with(pubkey):
             raise InvalidRequestError({"pubkey": problem.removeprefix("pubkey ")})
-    is_given = pubkey is not None
+    has_pubkey = pubkey is not None
     private_key, pubkey = (None, pubkey) if pubkey else new_pair()
     try:
         with audit.decision(caller) as journal:
             journal.admit(Request.to_register(display))
             if proof is not None:
                 signing_keys.check(proof, display, journal)
-            proven = proof is not None if is_given else None
+            proven = proof is not None if has_pubkey else None
             if SigningKey.objects.filter(pubkey=pubkey).exists():
                 raise AgentConflictError("This public key belongs to another agent.", agent=display)
             agent = _create_agent(display, pubkey, journal, proven=proven)
-            if proven or (with_key and not is_given):
+            if proven or (with_key and not has_pubkey):
                 signing_keys.store(agent, pubkey, journal)
             key = create_key(caller, journal.now, agent=agent).secret if with_key else ""
             if also is not None:

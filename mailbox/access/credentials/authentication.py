@@ -1,7 +1,4 @@
-"""Finds the caller that presents an API key.
-
-Finds the agent that signed a request.
-"""
+"""The authentication of a request: the caller of its API key, or the agent that signed it."""
 
 from __future__ import annotations
 
@@ -48,7 +45,7 @@ def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str 
     and the newest address.
     """
     note_failures()
-    audit.note_repeats()
+    audit.note_repeated_refusals()
     if key is None:
         raise _failed("missing", UnauthenticatedError.__doc__, address)
     public_id = tokens.public_id(key)
@@ -67,7 +64,7 @@ def authenticate_certificate(
     fingerprint None of text that is no certificate, and for an unknown, expired or revoked one.
     """
     note_failures()
-    audit.note_repeats()
+    audit.note_repeated_refusals()
     if fingerprint is None:
         raise _failed("malformed", "The client certificate that the proxy passed on cannot be read.", address)
     unknown = "The client certificate is bound to no agent, or its binding has expired or was revoked."

@@ -1,10 +1,7 @@
-"""API keys: added and revoked. A key is shown once, when it is added.
+"""API keys: how they are added, rotated and revoked, and when they expire. A key is shown once, when it is added.
 
-When a new API key expires.
-
-Client certificates, which a trusted proxy passes on. A certificate is stored as an API key of its agent.
-
-The rotation of an API key: a new key takes its place, and both are valid for a while.
+A rotation gives a new key the place of an old one, and both are valid for a while. A client certificate, which a
+trusted proxy passes on, is stored as an API key of its agent.
 """
 
 from __future__ import annotations

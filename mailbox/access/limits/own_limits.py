@@ -1,8 +1,6 @@
-"""The limits that agents have of their own.
+"""The limits that agents have of their own, and the verb that sets them.
 
 The limits of waits and rates are as this process read them a short while ago, so that no request looks them up.
-
-The verb that gives an agent quotas of its own.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class Quota:
 
     def admits(self, task: Task) -> Q:
         """Return the condition on a row whose count may be raised by the task."""
-        room = Coalesce(F(self.own), self.default) - self.amount(task)
-        return Q((f"{self.field}__lte", room))
+        limit = Coalesce(F(self.own), self.default) - self.amount(task)
+        return Q((f"{self.field}__lte", limit))
 
 
 def queued_by(sender: int, **wanted: int) -> TaskQuerySet:
@@ -75,16 +75,16 @@ def callbacks_of(sender: int, *, but: int) -> int:
     """Return the number of a sender's callbacks that are due or to come, without that of the task with key ``but``."""
     due = PushDelivery.objects.filter(sender=sender, state=PushDelivery.State.PENDING)
     queued = queued_by(sender).filter(calls_back=True).exclude(pk=but)
-    asked = Task.objects.filter(state=Task.State.INTERRUPTED, sender=sender, calls_back=True)
+    interrupted = Task.objects.filter(state=Task.State.INTERRUPTED, sender=sender, calls_back=True)
     leased = Lease.objects.live().filter(task__sender=sender, task__calls_back=True)
-    return due.count() + queued.count() + asked.count() + leased.count()
+    return due.count() + queued.count() + interrupted.count() + leased.count()
 
 
 def _count_queued(task: Task, most: int) -> int:
     return queued_by(task.sender_id).exclude(pk=task.pk)[:most].count()
 
 
-def _count_queued_to_one(task: Task, most: int) -> int:
+def _count_queued_of_pair(task: Task, most: int) -> int:
     return queued_by(task.sender_id, recipient=task.recipient_id).exclude(pk=task.pk)[:most].count()
 
 
@@ -96,14 +96,14 @@ def _count_callbacks(task: Task, most: int) -> int:
     return callbacks_of(task.sender_id, but=task.pk)
 
 
-QUEUED_TO_ONE = Quota(
+QUEUED_OF_PAIR = Quota(
     name="queued_to_one",
     things="queued tasks for this recipient",
     setting="A2A_QUOTA_QUEUED_TO_ONE",
     field="queued",
     own="max_queued",
     amount=lambda task: 1,
-    count=_count_queued_to_one,
+    count=_count_queued_of_pair,
 )
 QUEUED = Quota(
     name="queued",
@@ -143,7 +143,7 @@ def take(task: Task) -> None:
     same locks in the same order.
     """
     pair = {"sender_id": task.sender_id, "recipient_id": task.recipient_id}
-    _raise(PairStock.objects.filter(**pair), pair, (QUEUED_TO_ONE,), task)
+    _raise(PairStock.objects.filter(**pair), pair, (QUEUED_OF_PAIR,), task)
     sender = {"agent_id": task.sender_id}
     _raise(SenderStock.objects.filter(**sender), sender, OF_A_SENDER, task)
 

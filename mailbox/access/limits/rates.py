@@ -1,9 +1,7 @@
-"""The rates of requests: token buckets in the memory of this process, for agents, people and addresses.
+"""The rates of requests: token buckets in the memory of this process, and windows that hold across processes.
 
 A bucket costs no query. Each web process grants its share of a rate, so that all of them together grant the rate.
-Limits that must be exact are in `rate_windows`.
-
-Rate limits that hold across processes. Each key has one row, and is counted under the lock of that row.
+A limit that must be exact is a window: each key has one row, and is counted under the lock of that row.
 """
 
 from __future__ import annotations

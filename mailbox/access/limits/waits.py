@@ -25,7 +25,7 @@ from mailbox.database.bell import topics as topics_module
 from mailbox.database.bell.waiters import Waiter
 from mailbox.words.errors import QuotaExceededError
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 RETRY_AFTER = 1  # second
 
@@ -48,7 +48,7 @@ def span(wait_ms: int) -> timedelta:
     return timedelta(milliseconds=min(wait_ms, settings.A2A_LONGEST_WAIT_MS))
 
 
-def until(caller: Caller, look: Callable[[], Found], timeout: timedelta | None, topics: Sequence[str]) -> Found:
+def until(caller: Caller, look: Callable[[], Value], timeout: timedelta | None, topics: Sequence[str]) -> Value:
     """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
 
     ``timeout`` None waits for ever; zero looks once. A caller without a result takes one seat of its agent or person,
@@ -58,7 +58,7 @@ def until(caller: Caller, look: Callable[[], Found], timeout: timedelta | None, 
     """
     key = _Key(caller)
 
-    def look_if_live() -> Found:
+    def look_if_live() -> Value:
         if key.has_ended:
             authentication.require_live(caller)
         return look()
@@ -66,17 +66,17 @@ def until(caller: Caller, look: Callable[[], Found], timeout: timedelta | None, 
     return waiting.until(look_if_live, timeout, topics, admit=partial(_seat, key))
 
 
-def for_task(caller: Caller, look: Callable[[], Found], timeout: timedelta | None) -> Found:
+def for_task(caller: Caller, look: Callable[[], Value], timeout: timedelta | None) -> Value:
     """Wait as `until` does, for a task to lease."""
     return until(caller, look, timeout, [topics_module.agent(caller.agent.pk if caller.agent else None)])
 
 
-def for_result(caller: Caller, look: Callable[[], Found], timeout: timedelta | None) -> Found:
+def for_result(caller: Caller, look: Callable[[], Value], timeout: timedelta | None) -> Value:
     """Wait as `until` does, for a result to drain."""
     return until(caller, look, timeout, [topics_module.sender(caller.agent.pk if caller.agent else None)])
 
 
-def for_change(caller: Caller, task_id: UUID, look: Callable[[], Found], timeout: timedelta | None) -> Found:
+def for_change(caller: Caller, task_id: UUID, look: Callable[[], Value], timeout: timedelta | None) -> Value:
     """Wait as `until` does, for a change of one task."""
     return until(caller, look, timeout, [topics_module.task(task_id)])
 
@@ -106,7 +106,7 @@ class Vigil:
         """Wait for rings of these topics from now on. A look must follow."""
         self._waiter.wait_for(topics)
 
-    def look(self, look: Callable[[], Found]) -> Found:
+    def look(self, look: Callable[[], Value]) -> Value:
         """Return what ``look`` returns, which answers the rings before it.
 
         Raises `UnauthenticatedError` if the caller's key has ended.

@@ -1,6 +1,7 @@
-"""Bounds the checks of passwords: each costs a quarter of a second of CPU, and needs no account.
+"""A person's own password, and the bound on checks of passwords.
 
-A person's own password. The password of the first run is marked by its salt, until it is changed.
+A check costs a quarter of a second of CPU, and needs no account. The password of the first run is marked by its salt,
+until it is changed.
 """
 
 from __future__ import annotations
@@ -95,10 +96,10 @@ def _ticket(name: str, address: str) -> str:
 
 def _has_waited(ticket: str, name: str, address: str) -> bool:
     try:
-        asked = signing.loads(ticket, salt=_SALT, max_age=DELAY + TICKET_LASTS)
+        claims = signing.loads(ticket, salt=_SALT, max_age=DELAY + TICKET_LASTS)
     except signing.BadSignature:
         return False
-    return bool(asked["of"] == _digest(name, address) and asked["from"] <= time.time())
+    return bool(claims["of"] == _digest(name, address) and claims["from"] <= time.time())
 
 
 def _digest(name: str, address: str) -> str:

@@ -1,6 +1,6 @@
-"""The views that people save: a query of a page of the dashboard under a name, private or shared with all people.
+"""The saved views of people: a query of a page of the dashboard under a name.
 
-The saved views that a person may open: own views, and views that others share.
+A view is private or shared with all people. A person may open own views, and views that others share.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def rename(caller: Caller, person: User, number: int, name: str) -> SavedView | 
         view.name = name
         if view.is_shared:
             journal.admit(Request.to_share_view(view.page))
-            journal.beside(entries.view_shared(_told(view)))
+            journal.beside(entries.view_shared(_shared_data(view)))
         view.save(update_fields=["name"])
         return view
 
@@ -100,7 +100,7 @@ def unshare(caller: Caller, person: User, number: int) -> SavedView | None:
             journal.admit(Request.to_share_view(view.page))
         view.is_shared = False
         view.save(update_fields=["is_shared"])
-        journal.beside(entries.view_unshared(_told(view)))
+        journal.beside(entries.view_unshared(_shared_data(view)))
         return view
 
 
@@ -113,7 +113,7 @@ def delete(caller: Caller, person: User, number: int) -> SavedView | None:
         view = _own(person, number)
         if view is not None:
             if view.is_shared:
-                journal.beside(entries.view_unshared(_told(view)))
+                journal.beside(entries.view_unshared(_shared_data(view)))
             SavedView.objects.filter(pk=number).delete()
         return view
 
@@ -134,10 +134,10 @@ def _share(journal: audit.Journal, view: SavedView) -> None:
     if SavedView.objects.filter(is_shared=True).count() >= MOST_SHARED:
         raise InvalidRequestError({"name": f"People share {MOST_SHARED} views, which is the limit. Stop sharing one."})
     view.is_shared = True
-    journal.beside(entries.view_shared(_told(view)))
+    journal.beside(entries.view_shared(_shared_data(view)))
 
 
-def _told(view: SavedView) -> SharedViewData:
+def _shared_data(view: SavedView) -> SharedViewData:
     return SharedViewData(username=view.person.username, page=view.page, name=view.name, query=view.query)
 
 
@@ -157,14 +157,14 @@ def _require_free(person: User, page: str, name: str) -> None:
 
 def of_page(person: int, page: str, *, most: int) -> list[SavedView]:
     """Return the views of a page that the person may open, own views first; ``person`` is the key of a person."""
-    found: list[SavedView] = _of_page().rows(person=person, page=page)
-    return sorted(found, key=lambda view: view.person_id != person)[:most]
+    views: list[SavedView] = _of_page().rows(person=person, page=page)
+    return sorted(views, key=lambda view: view.person_id != person)[:most]
 
 
 @compiled.once
 def _of_page() -> Any:
-    found = SavedView.objects.visible_to(Parameter("person", IntegerField()))
-    return found.filter(page=Parameter("page", CharField())).by_name()
+    views = SavedView.objects.visible_to(Parameter("person", IntegerField()))
+    return views.filter(page=Parameter("page", CharField())).by_name()
 
 
 def visible_to(person: int) -> list[SavedView]:

@@ -112,10 +112,10 @@ def check(caller: Caller, person: User, typed: str) -> Check:
         box = RecoveryCodes.objects.filter(user=person, confirmed=True).first()
         if box is None:
             return Check(is_right=False)
-        found = _check(box, _digest(code), journal.now)
-        if found.is_right:
+        outcome = _check(box, _digest(code), journal.now)
+        if outcome.is_right:
             journal.beside(entries.recovery_code_used(person.username, codes_left(person)))
-        return found
+        return outcome
 
 
 def renew_codes(caller: Caller, person: User) -> Sequence[str]:
@@ -163,12 +163,12 @@ def typed_key(device: SecondFactor) -> str:
 
 def _remove(person: User, journal: audit.Journal) -> bool:
     _lock(person)
-    had_one = of_person(person) is not None
+    existed = of_person(person) is not None
     SecondFactor.objects.filter(user=person).delete()
     RecoveryCodes.objects.filter(user=person).delete()
-    if had_one:
+    if existed:
         journal.beside(entries.second_factor_removed(person.username))
-    return had_one
+    return existed
 
 
 def _lock(person: User) -> None:

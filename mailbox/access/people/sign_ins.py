@@ -1,6 +1,6 @@
-"""Sign-ins of people in the journal. Failures are counted, so that a guesser cannot fill the journal.
+"""The sign-ins of people in the journal, and their live sessions.
 
-The live sessions of a person.
+Failures are counted, so that a guesser cannot fill the journal.
 """
 
 from __future__ import annotations

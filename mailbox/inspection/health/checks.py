@@ -1,12 +1,7 @@
-"""One line of the health page.
+"""The health checks of the hub, each a line of the health page.
 
-The health check of the alerts.
-
-Health checks of the credentials that open the hub.
-
-Health checks of waiting requests, as far as the process that answers knows.
-
-Health checks of the work itself: late queues, many errors, and callbacks that keep failing.
+They look at alerts, credentials, waiting requests and the work itself. Waiting requests are known only as far as the
+process that answers knows them.
 """
 
 from __future__ import annotations
@@ -65,20 +60,20 @@ NAMED = 5  # keys that a check names
 
 def hub_agents(now: datetime) -> HealthCheck:
     """Report a program that can act as an agent of the hub itself."""
-    found = own_agents.conflicts(now)
-    if not found:
+    conflicts = own_agents.conflicts(now)
+    if not conflicts:
         return HealthCheck(name="Hub's own agents", word=HealthStatus.OK, saw="no other program can act as them")
-    return HealthCheck(name="Hub's own agents", word=HealthStatus.FAILING, saw="; ".join(found))
+    return HealthCheck(name="Hub's own agents", word=HealthStatus.FAILING, saw="; ".join(conflicts))
 
 
 def api_keys(now: datetime) -> HealthCheck:
     """Report the live keys: how many have no expiry, the oldest, and those that expire soon or outlived the limit."""
     keys = ApiKey.objects.live(now)
-    found = keys.aggregate(live=Count("pk"), dated=Count("expires_at"), oldest=Min("created_at"))
-    if found["oldest"] is None:
+    totals = keys.aggregate(live=Count("pk"), dated=Count("expires_at"), oldest=Min("created_at"))
+    if totals["oldest"] is None:
         return HealthCheck(name="API keys", word=HealthStatus.OK, saw="no live key")
-    eternal, age = found["live"] - found["dated"], times.write(now - found["oldest"])
-    saw = f"{found['live']} live, {eternal} without an expiry, the oldest made {age} ago"
+    eternal, age = totals["live"] - totals["dated"], times.write(now - totals["oldest"])
+    saw = f"{totals['live']} live, {eternal} without an expiry, the oldest made {age} ago"
     notes = [*_soon(now), *_too_old(now)]
     word = HealthStatus.DEGRADED if notes else HealthStatus.OK
     return HealthCheck(name="API keys", word=word, saw=saw, note=" ".join(notes))
@@ -158,10 +153,10 @@ def queues(now: datetime) -> HealthCheck:
 
 def errors(now: datetime) -> HealthCheck:
     """Report the agents, or the hub, with many errors among their results."""
-    found = standing.error_shares(now)
-    if not found:
+    shares = standing.error_shares(now)
+    if not shares:
         return HealthCheck(name="Errors", word=HealthStatus.OK, saw="no error spike")
-    saw = _named_work([f"{share.agent or 'whole hub'} {share.percent} %" for share in found])
+    saw = _named_work([f"{share.agent or 'whole hub'} {share.percent} %" for share in shares])
     return HealthCheck(name="Errors", word=HealthStatus.DEGRADED, saw=f"error spike: {saw}")
 
 

@@ -93,9 +93,9 @@ def queues(now: datetime, most: int) -> list[AgentQueue]:
 
 def _callbacks(state: PushDelivery.State) -> dict[str, Any]:
     """Return how many callbacks are in this state, how many of them have failed, and when the first is due."""
-    found = PushDelivery.objects.filter(state=state).order_by()[:COUNTED_TO]
+    rows = PushDelivery.objects.filter(state=state).order_by()[:COUNTED_TO]
     again = Q(attempts__gt=F("forgiven") + 1)
-    return found.aggregate(all=Count("pk"), failing=Count("pk", filter=again), due=Min("next_attempt_at"))
+    return rows.aggregate(all=Count("pk"), failing=Count("pk", filter=again), due=Min("next_attempt_at"))
 
 
 def _count(rows: QuerySet[Any]) -> int:

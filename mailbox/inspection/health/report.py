@@ -35,7 +35,7 @@ TRANSACTIONS_FEW = 500_000_000
 _SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN|DATABASE_URL|EMAIL_URL|ALERT_URL")
 _INTERNAL = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itself
 _VALUE_SHOWN = 100
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 _logger = logging.getLogger(__name__)
 
 
@@ -64,11 +64,11 @@ class Health:
 
 def look(now: datetime) -> Health:
     """Return the health of the hub. Raises no error: a check that cannot measure is degraded."""
-    found = [_attempt(name, partial(measure, now)) or _unknown(name) for name, measure in _checks()]
+    checks = [_attempt(name, partial(measure, now)) or _unknown(name) for name, measure in _checks()]
     tables, size = _attempt("tables", vitals.tables), _attempt("size", vitals.size)
     if tables is None or size is None:
-        found.append(_unknown("Tables"))
-    return Health(checks=found, tables=tables or [], size=size, versions=_versions(), changed=list(_changed()))
+        checks.append(_unknown("Tables"))
+    return Health(checks=checks, tables=tables or [], size=size, versions=_versions(), changed=list(_changed()))
 
 
 def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
@@ -99,7 +99,7 @@ def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
     yield "Wake-ups", checks_module.wake_ups
 
 
-def _attempt(name: str, measure: Callable[[], Found]) -> Found | None:
+def _attempt(name: str, measure: Callable[[], Value]) -> Value | None:
     try:
         return measure()
     except Exception:  # a check that raises is degraded, and must not hide the others

@@ -55,17 +55,17 @@ _SQLITE = {
 }
 
 
-def tasks(said: str) -> Sequence[int]:
+def tasks(phrase: str) -> Sequence[int]:
     """Return the keys of the newest tasks whose intent or error says this; raise `InvalidRequestError`.
 
     The keys are read at once. PostgreSQL has no statistics of words, and would plan badly around a subquery of them.
     """
-    return _keys(*statement("tasks", said))
+    return _keys(*statement("tasks", phrase))
 
 
-def events(said: str) -> Sequence[int]:
+def events(phrase: str) -> Sequence[int]:
     """Return the keys of the newest journal rows whose reason says this; raise `InvalidRequestError`."""
-    return _keys(*statement("events", said))
+    return _keys(*statement("events", phrase))
 
 
 def is_kept() -> bool:
@@ -73,14 +73,14 @@ def is_kept() -> bool:
     return connection.vendor != "sqlite" or "mailbox_task_words" in connection.introspection.table_names()
 
 
-def statement(what: str, said: str) -> tuple[str, Sequence[str]]:
+def statement(what: str, text: str) -> tuple[str, Sequence[str]]:
     """Return the query of the keys of ``tasks`` or ``events`` with its parameters; raise `InvalidRequestError`."""
-    tokens = _TOKEN.findall(said.lower())
+    tokens = _TOKEN.findall(text.lower())
     if not tokens:
-        raise InvalidRequestError({"q": f"“{said[:50]}” has no letters or digits to search for."})
+        raise InvalidRequestError({"q": f"“{text[:50]}” has no letters or digits to search for."})
     if not is_kept():
         raise InvalidRequestError({"q": "Text search is off: this SQLite was built without FTS5."})
-    end = "*" if said.endswith("*") else ""
+    end = "*" if text.endswith("*") else ""
     if connection.vendor == "sqlite":
         phrase = f'"{" ".join(tokens)}"{end}'
         sql = _SQLITE[what]

@@ -1,7 +1,4 @@
-"""The keys of the query language, for each list.
-
-Actors of journal rows, as the query language reads them.
-"""
+"""The keys of the query language, for each list, and the actors of journal rows."""
 
 from __future__ import annotations
 
@@ -15,11 +12,11 @@ from mailbox.inspection.search.terms import (
     Moment,
     Reading,
     agent,
+    choice,
     either,
     moments,
     number,
     occurs,
-    one_of,
     pubkey,
     since,
     text,
@@ -62,9 +59,9 @@ def _agent(display: str, unsigned: Q) -> Q:
 
 def _source(value: str, at: Moment) -> Q:
     """Read the source. A rare source also excludes the API, so that SQLite uses the index of the rare sources."""
-    found = text("source")(value, at)
+    condition = text("source")(value, at)
     is_usual = "*" in value or value == AuditEvent.Source.API
-    return found if is_usual else found & ~Q(source=AuditEvent.Source.API.value)
+    return condition if is_usual else condition & ~Q(source=AuditEvent.Source.API.value)
 
 
 def _kind(value: str, at: Moment) -> Q:
@@ -72,9 +69,9 @@ def _kind(value: str, at: Moment) -> Q:
 
     The filter for a rare kind also excludes the frequent kinds, so that SQLite uses the index of rare kinds.
     """
-    found = text("kind")(value, at)
+    condition = text("kind")(value, at)
     is_frequent = any(kind == value or (value.endswith("*") and kind.startswith(value[:-1])) for kind in FREQUENT)
-    return found if is_frequent else found & OF_RARE_KINDS
+    return condition if is_frequent else condition & OF_RARE_KINDS
 
 
 def _finished(value: str, at: Moment) -> Q:
@@ -104,7 +101,7 @@ def _failure(value: str, _: Moment) -> Q:
 
 def _awaits(value: str, at: Moment) -> Q:
     """Read what an interrupted task waits for. The state is repeated, so that the index of these tasks is used."""
-    return Q(state=Task.State.INTERRUPTED) & one_of("awaits", Task.Awaits.values)(value, at)
+    return Q(state=Task.State.INTERRUPTED) & choice("awaits", Task.Awaits.values)(value, at)
 
 
 def _lease_state(value: str, at: Moment) -> Q:
@@ -115,9 +112,9 @@ def _lease_state(value: str, at: Moment) -> Q:
 
 
 def _status(value: str, at: Moment) -> Q:
-    found = one_of("status", Result.Status.values)(value, at)
+    condition = choice("status", Result.Status.values)(value, at)
     # The index has only the rare states. The condition is repeated, so that SQLite uses it.
-    return found if value == Result.Status.OK else found & ~Q(status=Result.Status.OK.value)
+    return condition if value == Result.Status.OK else condition & ~Q(status=Result.Status.OK.value)
 
 
 def _posted(value: str, at: Moment) -> Q:
@@ -128,8 +125,8 @@ def _posted(value: str, at: Moment) -> Q:
 def _during(value: str, at: Moment) -> Q:
     """Read the time range of a journal row, such as ``02:14..02:15``. Marks of the roll-ups bound the rows to read."""
     start, end = moments(value, at.now)
-    found = Q(at__gte=start, pk__gt=RollUp.objects.mark_before(start, "last_event"))
-    return found & Q(at__lt=end, pk__lte=RollUp.objects.mark_after(end, "last_event")) if end else found
+    condition = Q(at__gte=start, pk__gt=RollUp.objects.mark_before(start, "last_event"))
+    return condition & Q(at__lt=end, pk__lte=RollUp.objects.mark_after(end, "last_event")) if end else condition
 
 
 def _party(*fields: str) -> Reading:
@@ -259,7 +256,7 @@ EVENT_KEYS: Mapping[str, Reading] = {
 }
 RESULT_KEYS: Mapping[str, Reading] = {
     "status": _status,
-    "delivery": one_of("delivery", Result.Delivery.values),
+    "delivery": choice("delivery", Result.Delivery.values),
     "agent": _party("sender", "recipient"),
     "from": _party("sender"),
     "to": _party("recipient"),
@@ -294,8 +291,8 @@ REPLAY_KEYS: Mapping[str, Reading] = {
     "hit": since("last_hit_at"),
 }
 PLAN_KEYS: Mapping[str, Reading] = {
-    "state": one_of("state", RepairPlan.State.values),
-    "verb": one_of("verb", RepairPlan.Verb.values),
+    "state": choice("state", RepairPlan.State.values),
+    "verb": choice("verb", RepairPlan.Verb.values),
     "actor": either("made_by", "decided_by"),
     "age": since("made_at"),
 }

@@ -97,8 +97,8 @@ WORDS_AMONG = 10_000  # rows in which words are searched that must not occur: th
 def tasks(text: str, at: Moment) -> TaskQuerySet:
     """Return the tasks that match; raise `InvalidRequestError` for an invalid query."""
     query = parse(text, TASK_KEYS)
-    found = Task.objects.filter(_all(query, TASK_KEYS, at))
-    return found.filter(pk__in=_newest(Task.objects.all())) if query.excludes(TEXT) else found
+    rows = Task.objects.filter(_all(query, TASK_KEYS, at))
+    return rows.filter(pk__in=_newest(Task.objects.all())) if query.excludes(TEXT) else rows
 
 
 def leases(text: str, at: Moment) -> LeaseQuerySet:
@@ -124,8 +124,8 @@ def artifacts(text: str, at: Moment) -> ArtifactQuerySet:
 def results(text: str, at: Moment) -> ResultQuerySet:
     """Return the results that match; raise `InvalidRequestError` for an invalid query."""
     query = parse(text, RESULT_KEYS)
-    found = Result.objects.filter(_all(query, RESULT_KEYS, at))
-    return found.filter(task__in=_newest(Task.objects.all())) if query.excludes(TEXT) else found
+    rows = Result.objects.filter(_all(query, RESULT_KEYS, at))
+    return rows.filter(task__in=_newest(Task.objects.all())) if query.excludes(TEXT) else rows
 
 
 def agents(text: str, at: Moment) -> AgentQuerySet:
@@ -141,8 +141,8 @@ def scans(text: str, at: Moment) -> AuditEventQuerySet:
 def events(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the journal rows that match; raise `InvalidRequestError` for an invalid query."""
     query = parse(text, EVENT_KEYS)
-    found = AuditEvent.objects.filter(_all(query, EVENT_KEYS, at))
-    return found.filter(pk__in=_newest(AuditEvent.objects.all())) if query.excludes(TEXT) else found
+    rows = AuditEvent.objects.filter(_all(query, EVENT_KEYS, at))
+    return rows.filter(pk__in=_newest(AuditEvent.objects.all())) if query.excludes(TEXT) else rows
 
 
 def plans(text: str, at: Moment) -> RepairPlanQuerySet:
@@ -163,8 +163,8 @@ def deliveries(text: str, at: Moment) -> PushDeliveryQuerySet:
 def _leases(text: str, at: Moment, among: LeaseQuerySet) -> LeaseQuerySet:
     """Return the leases of ``among`` that match. Words are searched in the first of them, in their order."""
     query = parse(text, LEASE_KEYS)
-    found = among.order_by().filter(_all(query, LEASE_KEYS, at))
-    return found.filter(pk__in=among.values("pk")[:WORDS_AMONG]) if query.asks(TEXT) else found
+    rows = among.order_by().filter(_all(query, LEASE_KEYS, at))
+    return rows.filter(pk__in=among.values("pk")[:WORDS_AMONG]) if query.asks(TEXT) else rows
 
 
 def _newest(rows: QuerySet[Any]) -> QuerySet[Any]:
@@ -187,6 +187,6 @@ def _all(query: Query, known: Mapping[str, Reading], at: Moment) -> Q:
             any_of |= known[one.key](value, at)
         every &= ~any_of if one.is_negated else any_of
     for word in query.words:
-        said = known[TEXT](word.text, at)
-        every &= ~said if word.is_negated else said
+        condition = known[TEXT](word.text, at)
+        every &= ~condition if word.is_negated else condition
     return every

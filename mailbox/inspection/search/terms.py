@@ -1,6 +1,6 @@
-"""The values of the query language: texts, ids, ages, numbers, names of agents, time ranges.
+"""The terms of the query language: how they are parsed, and the values they take. `queries` explains the language.
 
-The query language, read: terms such as ``agent:hotels``, and words. `queries` explains it.
+The values are texts, ids, ages, numbers, names of agents and time ranges.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def occurs(*fields: str) -> Reading:
     return read
 
 
-def one_of(field: str, known: Sequence[str]) -> Reading:
+def choice(field: str, known: Sequence[str]) -> Reading:
     """Read one of the words ``known``."""
 
     def read(value: str, _: Moment) -> Q:
@@ -70,11 +70,11 @@ def one_of(field: str, known: Sequence[str]) -> Reading:
     return read
 
 
-def either(one: str, other: str) -> Reading:
+def either(first: str, second: str) -> Reading:
     """Read a text that one of two fields has."""
 
     def read(value: str, at: Moment) -> Q:
-        return text(one)(value, at) | text(other)(value, at)
+        return text(first)(value, at) | text(second)(value, at)
 
     return read
 
@@ -139,10 +139,10 @@ def since(field: str, mark: str = "") -> Reading:
         if span is None:
             raise InvalidRequestError({"q": f"“{value[:50]}” isn't a duration. Examples: >90s, <5m, 2h, 1d."})
         moment, is_older = at.now - span, sign.startswith(">")
-        found = Q(**{f"{field}__{'lte' if is_older else 'gt'}": moment})
+        condition = Q(**{f"{field}__{'lte' if is_older else 'gt'}": moment})
         if mark and is_older:
-            return found & Q(pk__lte=RollUp.objects.mark_after(moment + MINUTE, mark))
-        return found & Q(pk__gt=RollUp.objects.mark_before(moment, mark)) if mark else found
+            return condition & Q(pk__lte=RollUp.objects.mark_after(moment + MINUTE, mark))
+        return condition & Q(pk__gt=RollUp.objects.mark_before(moment, mark)) if mark else condition
 
     return read
 
@@ -162,11 +162,11 @@ def number(field: str) -> Reading:
 
 def moments(value: str, now: datetime) -> tuple[datetime, datetime | None]:
     """Read a time range, in the person's time zone; raise `InvalidRequestError`."""
-    found = times.parse_range(value, timezone.localtime(now))
-    if found is None:
+    span = times.parse_range(value, timezone.localtime(now))
+    if span is None:
         examples = "02:14..02:15, 2026-01-31T02:14..2026-01-31T03:00, 02:14.."
         raise InvalidRequestError({"q": f"“{value[:50]}” isn't a time range. Examples: {examples}"})
-    return found
+    return span
 
 
 def _compared(value: str) -> tuple[str, str]:
@@ -242,14 +242,14 @@ def term(key: str, value: str) -> str:
 
 def chosen(text: str, key: str) -> str:
     """Return the one value that ``text`` asks of ``key``; "" without one, and for several."""
-    asked = [found[3] for found in _asked(text, key)]
-    values = _VALUES.fullmatch(asked[0]) and _values(key, asked[0]) if len(asked) == 1 and asked[0] else ()
+    texts = [found[3] for found in _terms_of(text, key)]
+    values = _VALUES.fullmatch(texts[0]) and _values(key, texts[0]) if len(texts) == 1 and texts[0] else ()
     return values[0] if values and len(values) == 1 else ""
 
 
 def without(text: str, key: str) -> str:
     """Return ``text`` without the terms that ask a value of ``key``. Their negations stay."""
-    for found in reversed(_asked(text, key)):
+    for found in reversed(_terms_of(text, key)):
         text = f"{text[: found.start()].rstrip()} {text[found.end() :].lstrip()}"
     return text.strip()
 
@@ -259,7 +259,7 @@ def asks_words(text: str) -> bool:
     return any(not found[1] and (found[2] or TEXT).lower() == TEXT for found in _TERM.finditer(text))
 
 
-def _asked(text: str, key: str) -> list[re.Match[str]]:
+def _terms_of(text: str, key: str) -> list[re.Match[str]]:
     return [found for found in _TERM.finditer(text) if (found[2] or "").lower() == key and not found[1]]
 
 

@@ -1,8 +1,7 @@
-"""The order of agents on a list, by trouble or by a number. Each order is bounded by the number of agents.
+"""Statistics of agents: their order by trouble or by a number, the recent dealings of each, and pairs of agents.
 
-The recent dealings of one agent: counterparts, leases and waiting tasks. Each read is bounded.
-
-The tasks and results by sender and recipient.
+An order is bounded by the number of agents. Each read of recent dealings is bounded, too. Pairs count tasks and
+results by sender and recipient.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from django.db.models import Count, Exists, F, Max, OuterRef, Sum
 from mailbox.database import compiled
 from mailbox.database.compiled import AGENT, Parameter
 from mailbox.inspection.statistics import backlogs
-from mailbox.inspection.statistics.backlogs import GIVEN, Limits
+from mailbox.inspection.statistics.backlogs import LIMIT_PARAMETERS, Limits
 from mailbox.inspection.statistics.standing import ALL_ERRORS
 from mailbox.models import Agent, Lease, PairCount, Result, RollUp, RollUpTurn, Task
 from mailbox.models.agent import AgentQuerySet
@@ -78,8 +77,8 @@ def _leased(pks: Sequence[int], trouble: Trouble) -> Measure:
 
 
 def _called(pks: Sequence[int], trouble: Trouble) -> Measure:
-    found = _rows(_calls, pks, trouble.limits)
-    return {pk: max(filter(None, times), default=None) for pk, *times in found}
+    rows = _rows(_calls, pks, trouble.limits)
+    return {pk: max(filter(None, times), default=None) for pk, *times in rows}
 
 
 def _errors(pks: Sequence[int], trouble: Trouble) -> Measure:
@@ -90,14 +89,14 @@ def _errors(pks: Sequence[int], trouble: Trouble) -> Measure:
 def _ranked(pks: Sequence[int], trouble: Trouble) -> Measure:
     """Return the rank of the worst trouble of each agent, 0 for none, and then its errors."""
     counted = _tallies(trouble.now)
-    found = {}
+    ranking = {}
     for pk, paused_at, is_quiet, is_unserved, holds_stale, waits in _rows(_signs, pks, trouble.limits):
         errors = counted.get(pk, _ErrorTally())
         is_paused = paused_at is not None
         ranks = (is_quiet or pk in trouble.unreachable, is_unserved, errors.are_most, holds_stale, is_paused and waits)
         rank = next((6 - place for place, holds in enumerate(ranks) if holds), 1 if is_paused else 0)
-        found[pk] = (rank, errors.errors)
-    return found
+        ranking[pk] = (rank, errors.errors)
+    return ranking
 
 
 _MEASURES: Mapping[str, Callable[[Sequence[int], Trouble], Measure]] = {
@@ -116,22 +115,24 @@ def _rows(query: Callable[[int], compiled.Compiled], pks: Sequence[int], limits:
 
 @compiled.once
 def _backlog(number: int) -> Any:
-    found: Any = backlogs.with_backlog(_these(number))
-    return found.values_list("pk", "queued", "leased")
+    rows: Any = backlogs.with_backlog(_these(number))
+    return rows.values_list("pk", "queued", "leased")
 
 
 @compiled.once
 def _calls(number: int) -> Any:
-    known: Any = backlogs.with_signs(_these(number), GIVEN.quiet_before)
+    known: Any = backlogs.with_signs(_these(number), LIMIT_PARAMETERS.quiet_before)
     return known.values_list("pk", "key_used_at", "route_used_at", "signed_at")
 
 
 @compiled.once
 def _signs(number: int) -> Any:
-    found = backlogs.with_stale(backlogs.with_signs(_these(number), GIVEN.quiet_before), GIVEN.stale_before)
+    rows = backlogs.with_stale(
+        backlogs.with_signs(_these(number), LIMIT_PARAMETERS.quiet_before), LIMIT_PARAMETERS.stale_before
+    )
     waits = Exists(Task.objects.leasable().filter(recipient=OuterRef("pk")))
-    told: Any = backlogs.with_unserved(found, GIVEN.late_before).annotate(waits=waits)
-    return told.values_list("pk", "paused_at", "is_quiet", "is_unserved", "holds_stale", "waits")
+    annotated: Any = backlogs.with_unserved(rows, LIMIT_PARAMETERS.late_before).annotate(waits=waits)
+    return annotated.values_list("pk", "paused_at", "is_quiet", "is_unserved", "holds_stale", "waits")
 
 
 def _these(number: int) -> Any:
@@ -179,19 +180,19 @@ def next_queued(agent: Agent, *, most: int) -> Sequence[Task]:
 
 def counterparts(agent: Agent, *, most: int) -> Sequence[Counterpart]:
     """Return the ``most`` agents with the latest tasks to or from this agent, among its newest tasks."""
-    found: dict[str, Counterpart] = {}
+    by_display: dict[str, Counterpart] = {}
     for mine, other in (("recipient", "sender"), ("sender", "recipient")):
         for display, count, last_at in _others(mine, other, AMONG).rows(agent=agent.pk):
             numbers = {"sent" if other == "sender" else "received": count}
-            one = Counterpart(display=display, last_at=last_at, **numbers)
-            found[display] = found[display].joined(one) if display in found else one
-    return sorted(found.values(), key=lambda one: one.last_at, reverse=True)[:most]
+            counterpart = Counterpart(display=display, last_at=last_at, **numbers)
+            by_display[display] = by_display[display].joined(counterpart) if display in by_display else counterpart
+    return sorted(by_display.values(), key=lambda counterpart: counterpart.last_at, reverse=True)[:most]
 
 
 @compiled.once
 def _next_queued(most: int) -> Any:
-    found = Task.objects.leasable().filter(recipient=AGENT).with_parties().with_opening()
-    return found.order_by("queued_at", "pk")[:most]
+    rows = Task.objects.leasable().filter(recipient=AGENT).with_parties().with_opening()
+    return rows.order_by("queued_at", "pk")[:most]
 
 
 @compiled.once
@@ -234,7 +235,7 @@ def read_pairs(start: datetime, *, span: int) -> Pairs:
     """Return the pairs since ``start``, which begins a slot of ``span`` minutes, in no order."""
     turn = RollUpTurn.read()
     rows = PairCount.objects.since(span, minute_of(start) // span).by_pair().order_by("-tasks", "-ends")[: PAIRS + 1]
-    found = [Pair(*row) for row in rows]
+    pairs = [Pair(*row) for row in rows]
     tasks = Task.objects.filter(pk__gt=turn.paired_task).order_by("-pk")
     results = Result.objects.filter(pk__gt=turn.paired_result).order_by("-pk")
     sent = list(tasks.values_list("sender", "recipient", "sent_at")[: UNCOUNTED + 1])
@@ -247,8 +248,8 @@ def read_pairs(start: datetime, *, span: int) -> Pairs:
             if at >= start
         ),
     ]
-    is_cut = len(found) > PAIRS or any(len(rows) > UNCOUNTED and rows[-1][2] >= start for rows in (sent, ended))
-    return Pairs(pairs=_summed([*found[:PAIRS], *fresh]), is_cut=is_cut)
+    is_cut = len(pairs) > PAIRS or any(len(rows) > UNCOUNTED and rows[-1][2] >= start for rows in (sent, ended))
+    return Pairs(pairs=_summed([*pairs[:PAIRS], *fresh]), is_cut=is_cut)
 
 
 def _summed(parts: Iterable[Pair]) -> list[Pair]:

@@ -30,7 +30,7 @@ class Limits(NamedTuple):
     stale_before: Time
 
 
-GIVEN = Limits(*(Parameter(name) for name in Limits._fields))
+LIMIT_PARAMETERS = Limits(*(Parameter(name) for name in Limits._fields))
 
 
 def with_backlog(agents: AgentQuerySet, most: int = COUNTED_TO) -> AgentQuerySet:
@@ -127,23 +127,25 @@ def with_questions_of(pk: int, limits: Limits) -> Agent:
 
 def busiest(limits: Limits, most: int) -> Sequence[Agent]:
     """Return the ``most`` busiest agents, each `with_standing` and `with_pace` since ``late_before``."""
-    found: Sequence[Agent] = _busiest(most).rows(**limits._asdict())
-    return found
+    rows: Sequence[Agent] = _busiest(most).rows(**limits._asdict())
+    return rows
 
 
 @compiled.once
 def _these(number: int) -> AgentQuerySet:
-    return with_standing(Agent.objects.filter(pk__in=compiled.keys(number)), GIVEN)
+    return with_standing(Agent.objects.filter(pk__in=compiled.keys(number)), LIMIT_PARAMETERS)
 
 
 @compiled.once
 def _with_questions() -> AgentQuerySet:
-    return with_questions(with_standing(Agent.objects.filter(pk=Parameter("pk", BigIntegerField())), GIVEN))
+    return with_questions(with_standing(Agent.objects.filter(pk=Parameter("pk", BigIntegerField())), LIMIT_PARAMETERS))
 
 
 @compiled.once
 def _busiest(most: int) -> AgentQuerySet:
-    return busiest_first(with_pace(with_standing(Agent.objects.all(), GIVEN), GIVEN.late_before))[:most]
+    return busiest_first(with_pace(with_standing(Agent.objects.all(), LIMIT_PARAMETERS), LIMIT_PARAMETERS.late_before))[
+        :most
+    ]
 
 
 def unserved(before: Time, quiet_before: Time) -> AgentQuerySet:

@@ -88,19 +88,19 @@ def newest_of(agent: Agent, *, most: int) -> Sequence[Result]:
 def _newest_of(most: int, among: int) -> Any:
     errors = Result.objects.errors()
     newest = errors.order_by("-pk").values("pk")[:among]
-    found = errors.filter(pk__in=newest, recipient=AGENT)
-    return found.with_opening().with_error_line().order_by("-pk")[:most]
+    rows = errors.filter(pk__in=newest, recipient=AGENT)
+    return rows.with_opening().with_error_line().order_by("-pk")[:most]
 
 
 def read(start: datetime, *, slot: timedelta, agent: Agent | None = None, by_last: bool = False) -> Failures:
     """Return the groups of failures since ``start``, the largest first, or ``by_last`` the newest first."""
-    found, since = _bounded(Failure.objects.of_agent(agent), start)
-    rows = found.by_fingerprint().order_by("-last" if by_last else "-count", "-sample")[: GROUPS + 1]
-    fresh = [one for one in _unfiled(agent) if one.first >= minute_of(since)]
+    failures, since = _bounded(Failure.objects.of_agent(agent), start)
+    rows = failures.by_fingerprint().order_by("-last" if by_last else "-count", "-sample")[: GROUPS + 1]
+    fresh = [part for part in _unfiled(agent) if part.first >= minute_of(since)]
     seen = _summed([*(_Seen(*row) for row in rows), *fresh])
-    seen.sort(key=lambda one: (one.last, one.count) if by_last else (one.count, one.last), reverse=True)
+    seen.sort(key=lambda part: (part.last, part.count) if by_last else (part.count, part.last), reverse=True)
     return Failures(
-        groups=_groups(seen[:GROUPS], found, fresh, slot // MINUTE),
+        groups=_groups(seen[:GROUPS], failures, fresh, slot // MINUTE),
         since=since,
         is_short=since > start,
         is_cut=len(seen) > GROUPS,
@@ -113,18 +113,18 @@ def group_of(fingerprint: str, start: datetime, *, slot: timedelta) -> FailureGr
 
     Of more than `COUNTED` failures, only those of the newest minutes are counted.
     """
-    found, since = _bounded(Failure.objects.filter(fingerprint=fingerprint), start)
+    failures, since = _bounded(Failure.objects.filter(fingerprint=fingerprint), start)
     fresh = [one for one in _unfiled(None) if one.fingerprint == fingerprint and one.first >= minute_of(since)]
-    seen = _summed([*(_Seen(*row) for row in found.by_fingerprint()), *fresh])
-    return next(iter(_groups(seen, found, fresh, slot // MINUTE)), None)
+    seen = _summed([*(_Seen(*row) for row in failures.by_fingerprint()), *fresh])
+    return next(iter(_groups(seen, failures, fresh, slot // MINUTE)), None)
 
 
-def _bounded(found: FailureQuerySet, start: datetime) -> tuple[FailureQuerySet, datetime]:
+def _bounded(failures: FailureQuerySet, start: datetime) -> tuple[FailureQuerySet, datetime]:
     """Return the failures since ``start``, at most `COUNTED`, and the moment since which they are whole."""
-    found = found.since(minute_of(start))
-    beyond = found.minute_beyond(COUNTED)
+    failures = failures.since(minute_of(start))
+    beyond = failures.minute_beyond(COUNTED)
     since = start if beyond is None else moment_of(beyond + 1)
-    return found.since(minute_of(since)), since
+    return failures.since(minute_of(since)), since
 
 
 def _unfiled(agent: Agent | None) -> list[_Seen]:
@@ -145,9 +145,11 @@ def _summed(parts: Iterable[_Seen]) -> list[_Seen]:
     return list(sums.values())
 
 
-def _groups(seen: Collection[_Seen], found: FailureQuerySet, fresh: Iterable[_Seen], slot: int) -> list[FailureGroup]:
+def _groups(
+    seen: Collection[_Seen], failures: FailureQuerySet, fresh: Iterable[_Seen], slot: int
+) -> list[FailureGroup]:
     slots: dict[str, Counter[int]] = {one.fingerprint: Counter() for one in seen}
-    for fingerprint, place, count in found.filter(fingerprint__in=slots).by_slot(slot):
+    for fingerprint, place, count in failures.filter(fingerprint__in=slots).by_slot(slot):
         slots[fingerprint][place] += count
     for one in fresh:
         if one.fingerprint in slots:

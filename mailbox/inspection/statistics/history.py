@@ -113,21 +113,21 @@ def read(span: Span, party: int | None = None) -> list[Slot]:
     Eight queries at most. Minutes without a roll-up are counted from their rows, as far as `COUNTED`; their latencies
     are left out.
     """
-    found, shape = span.empty(), (span.is_long, party is None)
+    slots, shape = span.empty(), (span.is_long, party is None)
     values = {"start": span.start, "party": party, "minutes": span.sampled()}
     for minute, arrivals, ok, partial, error in _counts(*shape).rows(**values):
-        _add(found, span, minute, arrivals=arrivals, ok=ok, partial=partial, error=error)
+        _add(slots, span, minute, arrivals=arrivals, ok=ok, partial=partial, error=error)
     for minute, waits, runs in _texts(*shape).rows(**values):
-        if slot := _at(found, span, minute):
+        if slot := _at(slots, span, minute):
             slot.wait_texts.append(waits)
             slot.run_texts.append(runs)
     for minute, count in _live_arrivals(span.start, party):
-        _add(found, span, minute, arrivals=count)
+        _add(slots, span, minute, arrivals=count)
     for agent, _, _, minute, ok, partial, error, *_ in _live_results(COUNTED).rows(start=span.start):
         if party in (None, agent):
-            _add(found, span, minute, ok=ok, partial=partial, error=error)
-    _depths(found, span, party, values)
-    return found
+            _add(slots, span, minute, ok=ok, partial=partial, error=error)
+    _depths(slots, span, party, values)
+    return slots
 
 
 def marks(start: datetime, now: datetime, agent: str | None = None) -> list[AuditEvent]:
@@ -135,19 +135,19 @@ def marks(start: datetime, now: datetime, agent: str | None = None) -> list[Audi
 
     ``agent`` is the display name of the agent that they concern. At most `MARKS` of each kind are read.
     """
-    found = [event for kind in (*MARKED, None) for event in _marked(kind, MARKS).rows(start=start)]
-    return [event for event in found if agent is None or f'"{agent}"' in event.data]
+    events = [event for kind in (*MARKED, None) for event in _marked(kind, MARKS).rows(start=start)]
+    return [event for event in events if agent is None or f'"{agent}"' in event.data]
 
 
 @compiled.once
 def _marked(kind: str | None, most: int) -> Any:
     """Return the query of the newest events of this kind; None is for the passes that requeued a task."""
     if kind:
-        found = AuditEvent.objects.filter(kind=kind)
+        rows = AuditEvent.objects.filter(kind=kind)
     else:
-        found = AuditEvent.objects.scans().exclude(data__contains='"requeued":0,')
+        rows = AuditEvent.objects.scans().exclude(data__contains='"requeued":0,')
     key = RollUp.objects.mark_before(START, "last_event")
-    return found.filter(pk__gt=key, at__gte=START).order_by("-pk")[:most]
+    return rows.filter(pk__gt=key, at__gte=START).order_by("-pk")[:most]
 
 
 def _rolled(is_of_hub: bool) -> list[QuerySet[RollUp]]:
@@ -214,22 +214,22 @@ def _live_results(most: int) -> Any:
     return Result.objects.not_rolled_up(START, most).by_minute()
 
 
-def _depths(found: list[Slot], span: Span, party: int | None, values: Mapping[str, Any]) -> None:
+def _depths(slots: list[Slot], span: Span, party: int | None, values: Mapping[str, Any]) -> None:
     """Note the greatest depths of each slot. A counted minute without a row of the agent is 0."""
     if party is not None:
         for minute, *_ in _counted(span.is_long, is_of_hub=True).rows(**values):
-            _raise(_at(found, span, minute), (0, 0, 0))
+            _raise(_at(slots, span, minute), (0, 0, 0))
     for minute, *numbers in _counted(span.is_long, is_of_hub=party is None).rows(**values):
-        _raise(_at(found, span, minute), numbers)
+        _raise(_at(slots, span, minute), numbers)
 
 
 @compiled.once
 def _counted(is_sampled: bool, *, is_of_hub: bool) -> Any:
-    found = Depth.objects.filter(minute__gte=START)
+    rows = Depth.objects.filter(minute__gte=START)
     if is_sampled:
-        found = found.filter(minute__among=MINUTES)
-    found = found.filter(agent=None) if is_of_hub else found.filter(agent=PARTY)
-    return found.values_list("minute", "queued", "leased", "stale")
+        rows = rows.filter(minute__among=MINUTES)
+    rows = rows.filter(agent=None) if is_of_hub else rows.filter(agent=PARTY)
+    return rows.values_list("minute", "queued", "leased", "stale")
 
 
 def _raise(slot: Slot | None, numbers: Iterable[int]) -> None:
@@ -238,12 +238,12 @@ def _raise(slot: Slot | None, numbers: Iterable[int]) -> None:
             setattr(slot, name, max(getattr(slot, name) or 0, number))
 
 
-def _add(found: list[Slot], span: Span, minute: datetime, **counts: int) -> None:
-    if slot := _at(found, span, minute):
+def _add(slots: list[Slot], span: Span, minute: datetime, **counts: int) -> None:
+    if slot := _at(slots, span, minute):
         for name, count in counts.items():
             setattr(slot, name, getattr(slot, name) + count)
 
 
-def _at(found: list[Slot], span: Span, minute: datetime) -> Slot | None:
+def _at(slots: list[Slot], span: Span, minute: datetime) -> Slot | None:
     place = (minute - span.start) // span.step
-    return found[place] if 0 <= place < len(found) else None
+    return slots[place] if 0 <= place < len(slots) else None

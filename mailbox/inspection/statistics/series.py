@@ -66,11 +66,11 @@ class Sum:
 
     @classmethod
     def of(cls, points: Iterable[Point]) -> Sum:
-        found = cls()
+        total = cls()
         for point in points:
-            found.count(point)
-            found.texts.append(point.runs)
-        return found
+            total.count(point)
+            total.texts.append(point.runs)
+        return total
 
     def count(self, point: Point) -> None:
         """Add the counts, without the latencies."""

@@ -1,6 +1,6 @@
-"""The numbers of the hub at this instant. Each function makes one query.
+"""The numbers of the hub at this instant, and the work that needs a person. Each function makes one query.
 
-Late queues, many errors, and callbacks that keep failing: they need a person, as stale leases do.
+Late queues, many errors, and callbacks that keep failing need a person, as stale leases do.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from mailbox.database import compiled
 from mailbox.database.compiled import NOW, Compiled, Parameter, Time
 from mailbox.database.paging import Counted, Summed, query_of_figures
 from mailbox.inspection.statistics import backlogs
-from mailbox.inspection.statistics.backlogs import GIVEN, QUIET_AFTER, Limits, unserved
+from mailbox.inspection.statistics.backlogs import LIMIT_PARAMETERS, QUIET_AFTER, Limits, unserved
 from mailbox.inspection.statistics.series import COUNTED
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, RollUp, Task
 from mailbox.models.agent import AgentQuerySet
@@ -67,8 +67,8 @@ def late_names(now: datetime, *, most: int) -> list[str]:
 
 @compiled.once
 def _late_names(most: int) -> Any:
-    found = unserved(Parameter("late_before"), Parameter("quiet_before")).order_by("display")
-    return found.values_list("display", flat=True)[: most + 1]
+    rows = unserved(Parameter("late_before"), Parameter("quiet_before")).order_by("display")
+    return rows.values_list("display", flat=True)[: most + 1]
 
 
 def late_before(now: datetime) -> datetime:
@@ -102,10 +102,10 @@ def error_shares(now: datetime) -> list[ErrorShare]:
         tally = tallies[agent]
         for name, count in zip(_Tally.__slots__, counts, strict=True):
             setattr(tally, name, getattr(tally, name) + count)
-    found = [share for agent, tally in tallies.items() for share in _shares(agent, tally, since, start)]
+    shares = [share for agent, tally in tallies.items() for share in _shares(agent, tally, since, start)]
     whole = _Tally(*(sum(getattr(one, name) for one in tallies.values()) for name in _Tally.__slots__))
-    found = found or _shares(None, whole, since, start)[:1]
-    return sorted(found, key=lambda share: (-share.errors / share.results, -share.errors))
+    shares = shares or _shares(None, whole, since, start)[:1]
+    return sorted(shares, key=lambda share: (-share.errors / share.results, -share.errors))
 
 
 @compiled.once
@@ -148,8 +148,8 @@ def _by_result(rows: QuerySet[Result], since: Time) -> Any:
         name: Sum(Case(When(condition, then=Value(1)), default=Value(0)) if condition else Value(1))
         for name, condition in conditions.items()
     }
-    found = rows.order_by().values("recipient__display").annotate(**sums)
-    return found.values_list("recipient__display", *conditions)
+    groups = rows.order_by().values("recipient__display").annotate(**sums)
+    return groups.values_list("recipient__display", *conditions)
 
 
 class Attention(NamedTuple):
@@ -231,13 +231,13 @@ def savings(entries: ReplayEntryQuerySet, waiting: TaskQuerySet, *, most: int) -
 
 @compiled.once
 def _attention(stale_after: timedelta, most: int) -> Query:
-    found = (
+    querysets = (
         Lease.objects.stale(NOW, stale_after),
         Result.objects.pending(),
         Agent.objects.paused(),
         PushDelivery.objects.given_up(),
     )
-    return query_of_figures(*(Counted.up_to(most, one) for one in found))
+    return query_of_figures(*(Counted.up_to(most, one) for one in querysets))
 
 
 @compiled.once
@@ -251,8 +251,8 @@ def _standing(bands: tuple[tuple[timedelta, timedelta | None], ...], stale_after
         Counted.up_to(most, Task.objects.interrupted()),
         Counted.up_to(most, Result.objects.pending()),
         Counted.up_to(most, PushDelivery.objects.given_up()),
-        Counted.up_to(most, backlogs.quiet(GIVEN.quiet_before)),
-        Counted.up_to(most, backlogs.unserved(GIVEN.late_before, GIVEN.quiet_before)),
+        Counted.up_to(most, backlogs.quiet(LIMIT_PARAMETERS.quiet_before)),
+        Counted.up_to(most, backlogs.unserved(LIMIT_PARAMETERS.late_before, LIMIT_PARAMETERS.quiet_before)),
         failing[0] + failing[1],
         Counted.up_to(most, Agent.objects.paused()),
         Counted.up_to(most, backlogs.paused_with_work()),

@@ -62,7 +62,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
         display=named.display,
         pubkey=named.pubkey,
         most_queued=quotas.QUEUED.default,
-        most_queued_to_one=quotas.QUEUED_TO_ONE.default,
+        most_queued_to_one=quotas.QUEUED_OF_PAIR.default,
         most_bytes=quotas.BYTES.default,
         **_checked(permit),
         **journalled(caller, entries.task_sent(sender.display, str(named)), now),

@@ -61,7 +61,7 @@ WITH overdue AS MATERIALIZED (
 ), timed_out AS MATERIALIZED (
     SELECT task_id FROM mailbox_lease WHERE {statements.TIMED_OUT} ORDER BY times_out_at
 ), head AS ({statements.PENDING} FOR NO KEY UPDATE OF task, result SKIP LOCKED
-), result AS ({statements.GIVEN}
+), result AS ({statements.DELIVER}
 ), task AS ({statements.NUMBERED}
 ), journal AS ({statements.JOURNAL}
 )

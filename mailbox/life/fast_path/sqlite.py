@@ -61,7 +61,7 @@ SELECT 1 FROM mailbox_lease lease JOIN mailbox_task task ON task.id = lease.task
 WHERE {statements.TIMED_OUT} AND +task.sender_id = %(sender)s
 LIMIT 1
 """
-GIVE = f"WITH head AS ({statements.PENDING}) {statements.GIVEN}"
+GIVE = f"WITH head AS ({statements.PENDING}) {statements.DELIVER}"
 NUMBER = _reading("result", "task_id") + statements.NUMBERED
 DELIVERED = _reading("task", "uuid", "journal_seq") + statements.JOURNAL
 
@@ -78,9 +78,9 @@ def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
     """Let ``work`` return None where a constraint stops it, such as the journal's for the id of a compacted task."""
 
     @wraps(work)
-    def answer(*given: P.args, **named: P.kwargs) -> Row | None:
+    def answer(*args: P.args, **kwargs: P.kwargs) -> Row | None:
         try:
-            return work(*given, **named)
+            return work(*args, **kwargs)
         except IntegrityError:
             return None
 
@@ -134,8 +134,8 @@ def lease(**values: Any) -> Row | None:
 
 def answerable(**values: Any) -> Row | None:
     """Return a leased task whose time is not up, with its sender and the id of its live lease, or None."""
-    found = _read(statements.ANSWERABLE, values)
-    return found and (found[0], UUID(found[1]), *found[2:-1], UUID(found[-1]))
+    row = _read(statements.ANSWERABLE, values)
+    return row and (row[0], UUID(row[1]), *row[2:-1], UUID(row[-1]))
 
 
 @_unless_stopped
@@ -168,14 +168,14 @@ def drain(**values: Any) -> Row | None:
         return *nothing, _read(OUT_OF_TIME, values) is None
 
     def write(session: Session) -> Row:
-        given = session.row(GIVE)
-        if given is None:
+        result = session.row(GIVE)
+        if result is None:
             return *nothing, False
-        session.give(result_task_id=given[_TASK_OF_RESULT])
+        session.give(result_task_id=result[_TASK_OF_RESULT])
         pk, uuid, seq = session.row(NUMBER) or ()
         session.give(task_uuid=uuid, task_journal_seq=seq)
         session.run(DELIVERED)
-        return *loaded(Result, given), pk, UUID(uuid), seq, False
+        return *loaded(Result, result), pk, UUID(uuid), seq, False
 
     return _committed(values, write)
 
@@ -199,12 +199,12 @@ class Session:
         return self.cursor.execute(self.written(sql), self.values)
 
     def row(self, sql: str) -> Row | None:
-        found: Row | None = self.run(sql).fetchone()
-        return found
+        row: Row | None = self.run(sql).fetchone()
+        return row
 
     def rows(self, sql: str) -> Sequence[Row]:
-        found: Sequence[Row] = self.run(sql).fetchall()
-        return found
+        rows: Sequence[Row] = self.run(sql).fetchall()
+        return rows
 
 
 @contextmanager

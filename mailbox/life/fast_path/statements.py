@@ -139,7 +139,7 @@ ORDER BY result.posted_at, result.id"""
 
 PENDING = f"SELECT result.id {PENDING_IN_ORDER} LIMIT 1"
 
-GIVEN = """
+DELIVER = """
 UPDATE mailbox_result SET delivery = {delivered}, delivered_at = %(at)s{moment},
                           receive_attempt_id = %(attempt_id)s{uuid}, receive_index = 0
 WHERE id = (SELECT id FROM head) AND {key_is_live}

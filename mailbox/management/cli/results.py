@@ -1,4 +1,4 @@
-"""``say``, ``messages``, ``artifacts``, ``post-result``, ``drain``, ``delivered``. Source: A2A, messages and artifacts."""
+"""``say``, ``messages``, ``artifacts``, ``post-result``, ``drain`` and ``delivered``. Source: A2A, messages."""
 
 from __future__ import annotations
 

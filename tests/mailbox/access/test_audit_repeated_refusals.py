@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from mailbox.access import audit
-from mailbox.access.audit import Repeats
+from mailbox.access.audit import RepeatedRefusals
 from mailbox.access.credentials import authentication
 from mailbox.journal import entries
 from mailbox.life import sending
@@ -54,7 +54,7 @@ def test_a_minute_has_few_rows_of_one_actor_s_refusals(mallory):
 def test_the_rest_of_a_minute_has_one_row_with_its_number(mallory, clock):
     refused(mallory, 50)
     clock[0] += 60
-    audit.note_repeats()
+    audit.note_repeated_refusals()
 
     row = {"kind": "capability_check", "action": "a2a.send", "count": 30}
     assert counted() == [("mallory@local", row)]
@@ -72,7 +72,7 @@ def test_the_next_minute_has_its_rows_again(mallory, clock):
 def test_a_minute_with_few_refusals_has_no_row_of_their_number(mallory, clock):
     refused(mallory, 20)
     clock[0] += 60
-    audit.note_repeats()
+    audit.note_repeated_refusals()
 
     assert (checks(), counted()) == (20, [])
 
@@ -100,7 +100,7 @@ def test_an_authentication_writes_the_rows_that_are_due(alice, mallory, clock):
 
 def test_invented_actors_take_no_more_memory_than_the_most_remembered(mallory, clock, monkeypatch):
     monkeypatch.setattr(audit, "MOST_REMEMBERED", 3)
-    refusals = Repeats()
+    refusals = RepeatedRefusals()
 
     for number in range(10):
         refusals.admits(replace(mallory, name=f"m{number}@local"), entries.quota_exceeded("queued", "m", 1))

@@ -98,7 +98,7 @@ def test_a_receiver_that_hangs_occupies_few_threads(alice, bob):
         healthy = written(alice, bob, good.url)
 
         deliver_until(one, lambda: states(healthy) == [State.DELIVERED])
-        assert len(one._under_way) == callback_sender.AT_ONE_RECEIVER
+        assert len(one._under_way) == callback_sender.PER_RECEIVER
 
     assert PushDelivery.objects.filter(attempts=0).count() == callback_sender.AT_ONCE
 
@@ -199,7 +199,7 @@ def test_an_attempt_of_a_dead_process_is_recorded_and_repeated(alice, bob, time_
     (claimed,) = callbacks.claim_due(limit=1)
     assert list(callbacks.claim_due(limit=1)) == []
 
-    time_machine.shift(callbacks.GIVEN_UP_AFTER)
+    time_machine.shift(callbacks.REPORT_TIMEOUT)
 
     (again,) = callbacks.claim_due(limit=1)
     assert again.pk == claimed.pk
@@ -212,7 +212,7 @@ def test_a_late_outcome_does_not_change_the_next_attempt(alice, bob, time_machin
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     one = written(alice, bob, NOWHERE)
     (first,) = callbacks.claim_due(limit=1)
-    time_machine.shift(callbacks.GIVEN_UP_AFTER)
+    time_machine.shift(callbacks.REPORT_TIMEOUT)
     (second,) = callbacks.claim_due(limit=1)
     callbacks.report(second, CallbackOutcome(status=200))
 

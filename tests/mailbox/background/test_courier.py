@@ -147,7 +147,7 @@ def test_a_crash_in_an_attempt_repeats_the_event_and_tells_no_later_one_before(a
         courier.attempt(claimed)  # and the process ends before it reports
 
         assert tell_due() == 0
-        time_machine.shift(callbacks.GIVEN_UP_AFTER)
+        time_machine.shift(callbacks.REPORT_TIMEOUT)
         assert tell_all() == 2
 
     assert told(hook) == ["WORKING: one", "WORKING: one", "WORKING: two"]

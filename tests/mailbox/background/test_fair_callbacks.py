@@ -1,4 +1,4 @@
-"""No sender and no receiver takes the hands that send callbacks from the others."""
+"""No sender and no receiver takes the delivery slots of the others."""
 
 from __future__ import annotations
 
@@ -10,14 +10,7 @@ import pytest
 from django.utils import timezone
 
 from mailbox.background import callback_sender
-from mailbox.background.callback_sender import (
-    AT_ONCE,
-    MOST_TIMEOUTS,
-    OF_ONE_SENDER,
-    PAUSE,
-    CallbackSender,
-    CircuitBreaker,
-)
+from mailbox.background.callback_sender import AT_ONCE, MOST_TIMEOUTS, PAUSE, PER_SENDER, CallbackSender, CircuitBreaker
 from mailbox.life import callbacks
 from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
 from mailbox.models import PushDelivery
@@ -65,12 +58,12 @@ def under_way(sender):
 def test_the_callback_of_another_agent_goes_out_in_the_next_round(alice, mallory, sender):
     due(mallory, 96)
     sender.look_around()
-    assert under_way(sender) == [mallory.agent.pk] * OF_ONE_SENDER
+    assert under_way(sender) == [mallory.agent.pk] * PER_SENDER
 
     (other,) = due(alice, 1)
     sender.look_around()
 
-    assert under_way(sender) == [*[mallory.agent.pk] * OF_ONE_SENDER, alice.agent.pk]
+    assert under_way(sender) == [*[mallory.agent.pk] * PER_SENDER, alice.agent.pk]
     assert PushDelivery.objects.get(pk=other.pk).attempts == 1
 
 
@@ -78,7 +71,7 @@ def test_a_claim_looks_past_thousands_of_callbacks_of_one_agent(alice, mallory):
     due(mallory, 3000)
     due(alice, 1)
 
-    claimed = callbacks.claim_due(limit=AT_ONCE, slots=DeliverySlots(of_one_sender=8, at_one_receiver=8))
+    claimed = callbacks.claim_due(limit=AT_ONCE, slots=DeliverySlots(per_sender=8, per_receiver=8))
 
     assert [delivery.sender_id for delivery in claimed] == [*[mallory.agent.pk] * 8, alice.agent.pk]
 
@@ -102,7 +95,7 @@ def test_every_spelling_of_a_receiver_counts_as_one(alice, bob, spellings):
         due(factories.agent(name), 3, url=spellings[len(name) % len(spellings)])
 
     assert len({destinations.receiver(url) for url in spellings}) == 1
-    assert len(callbacks.claim_due(limit=AT_ONCE, slots=DeliverySlots(at_one_receiver=8))) == 8
+    assert len(callbacks.claim_due(limit=AT_ONCE, slots=DeliverySlots(per_receiver=8))) == 8
 
 
 def test_receivers_of_other_ports_and_schemes_are_others():

@@ -140,8 +140,8 @@ def test_an_artifact_beyond_the_room_of_an_answer_leaves_a_mark(alice, bob):
     report, table = answers.beside([result])[result.pk].artifacts
     words = len(json_text.dumps(WORDS))
 
-    small = answers.whole([result], room=words + table.characters)[result.pk]
-    none = answers.whole([result], room=0)[result.pk]
+    small = answers.whole([result], budget=words + table.characters)[result.pk]
+    none = answers.whole([result], budget=0)[result.pk]
 
     route = f"/a2a/tasks/{result.task.uuid}"
     mark = f"[left out: artifact report, {report.characters} characters; read {route}/artifacts]"
@@ -154,7 +154,7 @@ def test_the_answers_of_one_page_share_its_room(alice, bob):
     one, two = answered(alice, bob), answered(alice, bob)
     room = sum(named.characters for named in answers.beside([one])[one.pk].artifacts) + len(json_text.dumps(WORDS))
 
-    first, second = answers.whole([one, two], room=room).values()
+    first, second = answers.whole([one, two], budget=room).values()
 
     assert first.content == [*text("one two"), TABLE]
     assert all(block["text"].startswith("[left out: ") for block in second.blocks)

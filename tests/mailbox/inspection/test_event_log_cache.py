@@ -1,4 +1,4 @@
-"""Kept lives: within their bounds, and read again where what was kept is no longer so."""
+"""Cached event logs: within their bounds, and read again where what was cached is no longer so."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from mailbox.access.callers import Caller
 from mailbox.inspection import event_log
-from mailbox.inspection.event_log import KeptLives
+from mailbox.inspection.event_log import EventLogCache
 from mailbox.life import results
 from mailbox.models import Task
 from mailbox.upkeep import erasure
@@ -32,7 +32,7 @@ def is_kept(kept, task):
 
 
 def test_a_life_is_kept_and_grows(alice, bob):
-    (task,), kept = sent(alice, bob, 1), KeptLives()
+    (task,), kept = sent(alice, bob, 1), EventLogCache()
     life = kept.of(now(task))
     talking.told(bob, task, "reading")
 
@@ -41,7 +41,7 @@ def test_a_life_is_kept_and_grows(alice, bob):
 
 
 def test_nothing_is_read_for_a_task_that_did_not_move(alice, bob, django_assert_num_queries):
-    (task,), kept = sent(alice, bob, 1), KeptLives()
+    (task,), kept = sent(alice, bob, 1), EventLogCache()
     task = now(task)
     kept.of(task)
 
@@ -50,7 +50,7 @@ def test_nothing_is_read_for_a_task_that_did_not_move(alice, bob, django_assert_
 
 
 def test_the_lives_used_longest_ago_make_room(alice, bob, monkeypatch):
-    tasks, kept = sent(alice, bob, 3), KeptLives()
+    tasks, kept = sent(alice, bob, 3), EventLogCache()
     monkeypatch.setattr(event_log, "MOST_BYTES", sum(now(task).size + 3 * 1024 for task in tasks[:2]))
     first, second, _ = found = [kept.of(now(task)) for task in tasks[:2]] + [kept.of(now(tasks[0]))]
     assert found[2] is first
@@ -63,7 +63,7 @@ def test_the_lives_used_longest_ago_make_room(alice, bob, monkeypatch):
 
 def test_a_life_above_the_bound_is_kept_while_it_is_the_last(alice, bob, monkeypatch):
     monkeypatch.setattr(event_log, "MOST_BYTES", 1)
-    tasks, kept = sent(alice, bob, 2), KeptLives()
+    tasks, kept = sent(alice, bob, 2), EventLogCache()
 
     assert is_kept(kept, tasks[0])
     first = kept.of(now(tasks[0]))
@@ -74,7 +74,7 @@ def test_a_life_above_the_bound_is_kept_while_it_is_the_last(alice, bob, monkeyp
 def test_a_life_that_rested_too_long_is_dropped(alice, bob, monkeypatch):
     clock = [1000.0]
     monkeypatch.setattr(time, "monotonic", lambda: clock[0])
-    tasks, kept = sent(alice, bob, 2), KeptLives()
+    tasks, kept = sent(alice, bob, 2), EventLogCache()
     life, other = (kept.of(now(task)) for task in tasks)
     clock[0] += event_log.LONGEST_REST
     assert kept.of(now(tasks[0])) is life
@@ -85,7 +85,7 @@ def test_a_life_that_rested_too_long_is_dropped(alice, bob, monkeypatch):
 
 
 def test_an_erased_task_is_read_again(alice, bob):
-    (task,), kept = sent(alice, bob, 1), KeptLives()
+    (task,), kept = sent(alice, bob, 1), EventLogCache()
     talking.told(bob, task, "a secret")
     results.post_result(bob, factories.result_envelope(task, content=()))
     assert "a secret" in str(kept.of(now(task)).events)

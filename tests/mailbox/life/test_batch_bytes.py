@@ -60,7 +60,7 @@ def test_a_drain_ends_before_the_result_that_exceeds_the_budget(alice, bob):
 @pytest.fixture(params=["together", "one by one"])
 def way(request, monkeypatch):
     if request.param == "one by one":
-        monkeypatch.setattr(batches, "of_batch", lambda _, envelopes: [None] * len(envelopes))
+        monkeypatch.setattr(batches, "earlier_tasks", lambda _, envelopes: [None] * len(envelopes))
     return request.param
 
 

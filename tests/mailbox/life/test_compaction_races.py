@@ -59,7 +59,7 @@ def test_a_send_reads_the_journal_after_the_row(alice, bob, monkeypatch):
     task = sending.send_task(alice, envelope)
     sending.cancel(alice, task.uuid)
     results.ack_results(alice, [task.uuid])
-    asked_again = callbacks.is_asked_again
+    asked_again = callbacks.is_repeated
     done: list[object] = []
 
     def compact_first(earlier, repeat):
@@ -67,6 +67,6 @@ def test_a_send_reads_the_journal_after_the_row(alice, bob, monkeypatch):
             done.append(race(compact))
         return asked_again(earlier, repeat)
 
-    monkeypatch.setattr(callbacks, "is_asked_again", compact_first)
+    monkeypatch.setattr(callbacks, "is_repeated", compact_first)
 
     assert sending.send_task(alice, envelope).outcome == "cancelled"

@@ -216,7 +216,7 @@ def test_an_error_is_forced_on_the_question_that_was_seen_alone(alice, bob, olga
     before = state_of(task)
 
     with pytest.raises(LeaseMismatchError):
-        repair.force_error(olga, task.uuid, reason="gone", message="given up", asked_by=seen)
+        repair.force_error(olga, task.uuid, reason="gone", message="given up", asking_lease_id=seen)
 
     assert state_of(task) == before
 
@@ -224,7 +224,7 @@ def test_an_error_is_forced_on_the_question_that_was_seen_alone(alice, bob, olga
 def test_an_error_is_forced_on_the_question_that_was_seen(alice, bob, olga):
     task, seen = factories.interrupted_task(alice, bob), Lease.objects.get().lease_id
 
-    repair.force_error(olga, task.uuid, reason="gone", message="given up", asked_by=seen)
+    repair.force_error(olga, task.uuid, reason="gone", message="given up", asking_lease_id=seen)
 
     assert state_of(task) == ("resolved", None, "error")
 

@@ -101,7 +101,7 @@ BUGS = (
         name="batch-beyond-its-bytes",
         does="An answer to a lease of several tasks has any size.",
         changes=(
-            Change(LEASING, "            if leases and task.size > room:\n                return leases\n", ""),
+            Change(LEASING, "            if leases and task.size > budget:\n                return leases\n", ""),
             Change(
                 "mailbox/life/fast_path/batches/work.py",
                 "        budget=BUDGET,\n",

@@ -60,7 +60,7 @@ BUGS = (
     Bug(
         name="compaction-loses-figures",
         does="Compaction deletes rows that no roll-up has counted.",
-        changes=(Change(COMPACTION, "        rollups.keep(found)\n", ""),),
+        changes=(Change(COMPACTION, "        rollups.keep(free_keys)\n", ""),),
         fails=f"{UPKEEP}/test_rollups.py::test_tasks_compacted_one_after_another_are_all_counted",
     ),
     Bug(

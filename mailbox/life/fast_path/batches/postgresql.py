@@ -56,7 +56,9 @@ OLDEST_RESULTS = f"SELECT result.id, {SIZE} AS size {single.PENDING_IN_ORDER} {L
 
 # Without the OFFSET, the planner may read all tasks of the sender or of the recipient for each item.
 NAMED_TASK = "LATERAL (SELECT {task_columns} FROM mailbox_task WHERE uuid = given.uuid OFFSET 0)"
-ANSWERABLE = f"WITH given AS MATERIALIZED ({_items(statements.ASKED, 'place')}) {statements.answerable(NAMED_TASK)}"
+ANSWERABLE = (
+    f"WITH given AS MATERIALIZED ({_items(statements.ANSWER_COLUMNS, 'place')}) {statements.answerable(NAMED_TASK)}"
+)
 
 PAIRS = "SELECT recipient_id, count(*) AS number FROM task GROUP BY recipient_id"
 # The pairs are counted so that their rows are locked before that of the sender.
@@ -124,7 +126,7 @@ WITH overdue AS MATERIALIZED (
     ) AND NOT EXISTS (
         SELECT 1 FROM timed_out JOIN mailbox_task ON id = timed_out.task_id WHERE sender_id = %(sender)s
     ) END AS is_plain FROM head
-), result AS ({statements.GIVEN} AND (SELECT is_plain FROM seen) RETURNING {{columns_of_mailbox_result}}
+), result AS ({statements.DELIVER} AND (SELECT is_plain FROM seen) RETURNING {{columns_of_mailbox_result}}
 ), task AS ({statements.numbered("result")}
 ), journal AS ({statements.EVENT} {statements.event("change", "task.uuid", "task.journal_seq", "%(change_data)s")}
     FROM task JOIN result ON result.task_id = task.id
@@ -139,12 +141,12 @@ FROM seen LEFT JOIN (result JOIN task ON task.id = result.task_id) ON true ORDER
 
 def send(items: Items, **values: object) -> Sequence[Row] | None:
     """Insert the tasks; return (uuid, pk) of each that was inserted."""
-    return _guarded("SEND", {**_given(items), **values})
+    return _guarded("SEND", {**_parameters(items), **values})
 
 
-def answerable(asked: Items, **values: object) -> Sequence[Row]:
+def answerable(items: Items, **values: object) -> Sequence[Row]:
     """Return each leased task whose time is not up, behind the place of its item, with its sender and lease id."""
-    return prepared.rows(statement("ANSWERABLE"), {**_given(asked), **values})
+    return prepared.rows(statement("ANSWERABLE"), {**_parameters(items), **values})
 
 
 def work(answers: Items, **values: object) -> tuple[Sequence[Row], int, bool, Sequence[Row]] | None:
@@ -153,7 +155,7 @@ def work(answers: Items, **values: object) -> tuple[Sequence[Row], int, bool, Se
     Return (task pk, result pk) of each result, how many tasks were the oldest, and whether this attempt leased before.
     The rows of the leased tasks come last, each with those of its lease and of its sender.
     """
-    rows = _guarded("WORK", {**_given(answers), **values})
+    rows = _guarded("WORK", {**_parameters(answers), **values})
     if rows is None:
         return None
     number, before, posted = rows[0][:3]
@@ -185,7 +187,7 @@ def stored(value: object) -> object:
     return value
 
 
-def _given(items: Items) -> dict[str, object]:
+def _parameters(items: Items) -> dict[str, object]:
     return {"items": json_text.dumps(items), "number": len(items)}
 
 

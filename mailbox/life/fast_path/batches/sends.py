@@ -1,6 +1,6 @@
-"""The plain case of a batch of sends.
+"""The plain cases of the sender's calls in batches: a batch of sends, and a drain with acknowledgements.
 
-The plain case of a sender's call: it acknowledges its last results and drains its next, in one commit.
+A drain acknowledges the last results and delivers the next, in one commit.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _stored(
         items,
         sender=sender.pk,
         most_queued=quotas.QUEUED.default,
-        most_queued_to_one=quotas.QUEUED_TO_ONE.default,
+        most_queued_to_one=quotas.QUEUED_OF_PAIR.default,
         most_bytes=quotas.BYTES.default,
         check_kind=str(Kind.CAPABILITY_CHECK),
         change_kind=str(Kind.TASK_SENT),

@@ -17,7 +17,7 @@ from uuid import UUID
 
 from django.db import IntegrityError, connection
 
-from mailbox.life.fast_path import sqlite as one
+from mailbox.life.fast_path import sqlite as single_sqlite
 from mailbox.life.fast_path import statements as single
 from mailbox.life.fast_path.batches import statements
 from mailbox.models.lease import Lease
@@ -43,7 +43,7 @@ def _agent(column: str) -> str:
     return ", ".join([column, *own])
 
 
-ANSWERABLE = _reading("given", statements.ASKED) + statements.answerable("mailbox_task")
+ANSWERABLE = _reading("given", statements.ANSWER_COLUMNS) + statements.answerable("mailbox_task")
 
 _TO_SEND = [*statements.TO_SEND, *(f"task_{field.attname}" for field in single.new_task_fields())]
 SEND = f"""{_reading("given", _TO_SEND)}
@@ -80,12 +80,12 @@ NAMED = """WITH named AS MATERIALIZED (
     WHERE task.uuid = ack.value AND task.sender_id = %(sender)s AND task.state = {resolved})"""
 KNOWN = f"{NAMED} SELECT uuid FROM named"
 ACK = NAMED + statements.ACKED
-GIVE = f"{DUE} {statements.GIVEN} RETURNING {{result_columns}}"
+GIVE = f"{DUE} {statements.DELIVER} RETURNING {{result_columns}}"
 NUMBER = _reading("result", ("task_id",)) + statements.numbered("result")
 _CHANGED = ("place", "uuid", "journal_seq", "data")
-TOLD = f"""{_reading("task", _CHANGED)} {statements.EVENT}
+CHANGE_EVENT = f"""{_reading("task", _CHANGED)} {statements.EVENT}
 {statements.event("acked", "uuid", "journal_seq", "data")} FROM task WHERE true ORDER BY place"""
-DELIVERED = TOLD.replace("acked_kind", "change_kind")
+DELIVERED = CHANGE_EVENT.replace("acked_kind", "change_kind")
 
 _TASK_OF_LEASE = [field.attname for field in Lease._meta.concrete_fields].index("task_id")
 _TASK = [field.attname for field in Task._meta.concrete_fields]
@@ -96,9 +96,9 @@ def _unless_stopped(work: Callable[P, Answer]) -> Callable[P, Answer | None]:
     """Let ``work`` return None where a constraint stops it."""
 
     @wraps(work)
-    def answer(*given: P.args, **named: P.kwargs) -> Answer | None:
+    def answer(*args: P.args, **kwargs: P.kwargs) -> Answer | None:
         try:
-            return work(*given, **named)
+            return work(*args, **kwargs)
         except IntegrityError:
             return None
 
@@ -124,9 +124,9 @@ def send(items: Items, **values: Any) -> Sequence[Row]:
     return [(UUID(row[0]), row[1]) for row in rows]
 
 
-def answerable(asked: Items, **values: Any) -> Sequence[Row]:
+def answerable(items: Items, **values: Any) -> Sequence[Row]:
     """Return each leased task whose time is not up, behind the place of its item, with its sender and lease id."""
-    rows = _reads(ANSWERABLE, {"given": json_text.dumps(asked), **values})
+    rows = _reads(ANSWERABLE, {"given": json_text.dumps(items), **values})
     return [(*row[:2], UUID(row[2]), *row[3:5], bool(row[5]), *row[6:-1], UUID(row[-1])) for row in rows]
 
 
@@ -146,7 +146,7 @@ def work(answers: Items, lease_ids: Sequence[UUID], **values: Any) -> tuple[Sequ
     return posted, number, bool(before), [_loaded(*row) for row in taken]
 
 
-def _post(session: one.Session, answers: Items) -> Sequence[Row]:
+def _post(session: single_sqlite.Session, answers: Items) -> Sequence[Row]:
     session.give(given=json_text.dumps(answers))
     resolved = {pk for (pk,) in session.rows(RESOLVE)}
     if not resolved:
@@ -158,7 +158,9 @@ def _post(session: one.Session, answers: Items) -> Sequence[Row]:
     return posted
 
 
-def _take(session: one.Session, lease_ids: Sequence[UUID], values: Mapping[str, Any]) -> Sequence[tuple[Row, Row, Row]]:
+def _take(
+    session: single_sqlite.Session, lease_ids: Sequence[UUID], values: Mapping[str, Any]
+) -> Sequence[tuple[Row, Row, Row]]:
     """Return the rows of the tasks, leases and senders."""
     queued = [(dict(zip(_TASK, row, strict=False)), row) for row in session.rows(TAKE)]
     if not queued:
@@ -188,7 +190,7 @@ def _begun(
 
 
 def _loaded(task: Row, lease: Row, sender: Row) -> Row:
-    return *one.loaded(Task, task), *one.loaded(Lease, lease), *sender
+    return *single_sqlite.loaded(Task, task), *single_sqlite.loaded(Lease, lease), *sender
 
 
 @_unless_stopped
@@ -200,43 +202,46 @@ def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bo
     """
     if not acks:
         with connection.cursor() as cursor:
-            number, before, is_plain = _due(one.Session(cursor, values, statement))
+            number, before, is_plain = _due(single_sqlite.Session(cursor, values, statement))
         if not (number and is_plain):
             return [], is_plain, before, []
         with _deciding(values) as session:
-            given = _give(session, values)
-        return [], bool(given), before, given
+            delivered = _give(session, values)
+        return [], bool(delivered), before, delivered
     with _deciding({"acks": json_text.dumps([ack.hex for ack in acks]), **values}) as session:
         acked = _acknowledge(session, values)
         number, before, is_plain = _due(session)
-        given = _give(session, values) if number and is_plain else []
-    return acked, is_plain and bool(given or not number), before, given
+        delivered = _give(session, values) if number and is_plain else []
+    return acked, is_plain and bool(delivered or not number), before, delivered
 
 
-def _due(session: one.Session) -> tuple[int, bool, bool]:
+def _due(session: single_sqlite.Session) -> tuple[int, bool, bool]:
     """Return how many results are due, whether this attempt got results before, and whether the case is plain."""
     ((number, before),) = session.rows(SEEN)
-    is_plain = number == session.values["most"] or not session.rows(one.OUT_OF_TIME)
+    is_plain = number == session.values["most"] or not session.rows(single_sqlite.OUT_OF_TIME)
     return number, bool(before), is_plain
 
 
-def _acknowledge(session: one.Session, values: Mapping[str, Any]) -> Sequence[UUID]:
+def _acknowledge(session: single_sqlite.Session, values: Mapping[str, Any]) -> Sequence[UUID]:
     """Return the ids of the tasks whose results are acknowledged now, or were before."""
     known = [UUID(row[0]) for row in session.rows(KNOWN)]
     if changed := sorted(session.rows(ACK)):
-        _tell(session, changed, values["acked_data"], TOLD)
+        _tell(session, changed, values["acked_data"], CHANGE_EVENT)
     return known
 
 
-def _give(session: one.Session, values: Mapping[str, Any]) -> Sequence[Row]:
+def _give(session: single_sqlite.Session, values: Mapping[str, Any]) -> Sequence[Row]:
     rows = sorted(session.rows(GIVE), key=lambda row: row[_OF_RESULT["receive_index"]])
     if not rows:
         return []
     tasks = _tell(session, [(row[_OF_RESULT["task_id"]],) for row in rows], values["change_data"], DELIVERED)
-    return [(*one.loaded(Result, row), pk, UUID(uuid), seq) for row, (pk, uuid, seq) in zip(rows, tasks, strict=True)]
+    return [
+        (*single_sqlite.loaded(Result, row), pk, UUID(uuid), seq)
+        for row, (pk, uuid, seq) in zip(rows, tasks, strict=True)
+    ]
 
 
-def _tell(session: one.Session, changed: Sequence[Row], data: str, event: str) -> Sequence[Row]:
+def _tell(session: single_sqlite.Session, changed: Sequence[Row], data: str, event: str) -> Sequence[Row]:
     """Journal one change of each task whose pk ``changed`` holds; return its pk, uuid and number."""
     session.give(result=json_text.dumps([{"task_id": pk} for (pk,) in changed]))
     by_pk = {row[0]: row for row in session.rows(NUMBER)}
@@ -251,16 +256,16 @@ def _tell(session: one.Session, changed: Sequence[Row], data: str, event: str) -
 
 def stored(value: object) -> object:
     """Return a value of a field as JSON that the database stores as the field's value."""
-    return one.plain(value)
+    return single_sqlite.plain(value)
 
 
-def _deciding(values: Mapping[str, Any]) -> AbstractContextManager[one.Session]:
-    return one.deciding(values, statement)
+def _deciding(values: Mapping[str, Any]) -> AbstractContextManager[single_sqlite.Session]:
+    return single_sqlite.deciding(values, statement)
 
 
 def _reads(sql: str, values: Mapping[str, Any]) -> Sequence[Row]:
     with connection.cursor() as cursor:
-        return one.Session(cursor, values, statement).rows(sql)
+        return single_sqlite.Session(cursor, values, statement).rows(sql)
 
 
 @cache
@@ -268,4 +273,6 @@ def statement(text: str) -> str:
     """Return a statement as this database runs it."""
     fields = single.new_task_fields()
     values = [f"task_{field.attname}" for field in fields]
-    return single.written(text, **one.CASTS, new_values=", ".join(values), times_out_at="times_out_at", joined="")
+    return single.written(
+        text, **single_sqlite.CASTS, new_values=", ".join(values), times_out_at="times_out_at", joined=""
+    )

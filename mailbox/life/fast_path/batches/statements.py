@@ -11,7 +11,7 @@ from __future__ import annotations
 from mailbox.life.fast_path import statements
 
 # The columns of the items, with their types on PostgreSQL. A task to send has those of its row besides.
-ASKED = {"place": "int", "uuid": "uuid", "lease_id": "uuid"}
+ANSWER_COLUMNS = {"place": "int", "uuid": "uuid", "lease_id": "uuid"}
 CHECKED = {"check_task_id": "uuid", "check_data": "text", "change_data": "text"}
 TO_SEND = {"place": "int", **CHECKED}
 ANSWERS = {
@@ -123,7 +123,7 @@ ACKED = """
 UPDATE mailbox_result SET delivery = {acked}, acked_at = %(at)s{moment}
 WHERE task_id IN (SELECT id FROM named) AND delivery <> {acked} RETURNING task_id"""
 
-GIVEN = """
+DELIVER = """
 UPDATE mailbox_result SET delivery = {delivered}, delivered_at = %(at)s{moment},
                           receive_attempt_id = %(attempt_id)s{uuid}, receive_index = head.place - 1
 FROM head WHERE mailbox_result.id = head.id AND {key_is_live}"""

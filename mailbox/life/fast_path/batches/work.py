@@ -64,19 +64,21 @@ def answers(caller: Caller, envelopes: Sequence[ResultEnvelope], *, begun: int =
     if holder is None:
         return {}
     first = {envelope.task_id: place for place, envelope in reversed(list(enumerate(envelopes, 1)))}
-    asked = {place: envelope for place, envelope in enumerate(envelopes, 1) if _is_plain(envelope)}
+    plain_envelopes = {place: envelope for place, envelope in enumerate(envelopes, 1) if _is_plain(envelope)}
     items = [
         values.item({"place": place, "uuid": envelope.task_id, "lease_id": envelope.lease_id})
-        for place, envelope in asked.items()
+        for place, envelope in plain_envelopes.items()
         if first[envelope.task_id] == place
     ]
     rows = values.store().answerable(items, recipient=holder.pk, at=timezone.now()) if items else ()
     caller = values.informed(caller, timezone.now())
-    found = {begun + place - 1: _answer(caller, holder, asked[place], *row) for place, *row in rows}
-    return {place: answer for place, answer in found.items() if answer is not None}
+    decided = {begun + place - 1: _answer(caller, holder, plain_envelopes[place], *row) for place, *row in rows}
+    return {place: answer for place, answer in decided.items() if answer is not None}
 
 
-def work(caller: Caller, given: Mapping[int, PlainResult], *, most: int, attempt_id: UUID | None) -> Worked | None:
+def work(
+    caller: Caller, plain_results: Mapping[int, PlainResult], *, most: int, attempt_id: UUID | None
+) -> Worked | None:
     """Post plain results, and lease the caller's oldest tasks, at most ``most``, in one commit.
 
     Return None if a constraint or a deadlock stops the batch; nothing has changed then. A result whose task has
@@ -86,7 +88,7 @@ def work(caller: Caller, given: Mapping[int, PlainResult], *, most: int, attempt
     if holder is None:
         return None
     now = timezone.now()
-    items = {place: _item(number, answer) for number, (place, answer) in enumerate(given.items(), 1)}
+    items = {place: _item(number, answer) for number, (place, answer) in enumerate(plain_results.items(), 1)}
     lease_ids = _random_uuids(max(most, 1))
     to_come = entries.task_leased(lease_ids[0], statements.ATTEMPT_TO_COME, holder.display)
     worked = values.store().work(
@@ -110,7 +112,7 @@ def work(caller: Caller, given: Mapping[int, PlainResult], *, most: int, attempt
     keys = dict(posted)
     results = {
         place: _posted(answer, items[place], keys[answer.task.pk], now)
-        for place, answer in given.items()
+        for place, answer in plain_results.items()
         if answer.task.pk in keys
     }
     leases = [_leased(holder, row) for row in taken]
