@@ -338,7 +338,7 @@ class ForceError(Repair):
     def apply(self, subject: Lease, chosen: dict[str, Any]) -> str:
         reason = chosen["reason"]
         message = chosen["message"].strip() or reason
-        guard = "asked_by" if subject.end == Lease.End.ASKED else "lease_id"
+        guard = "asking_lease_id" if subject.end == Lease.End.ASKED else "lease_id"
         repair.force_error(self.caller, subject.task.uuid, reason=reason, message=message, **{guard: subject.lease_id})
         return self.confirmation(subject)
 
