@@ -138,7 +138,7 @@ def _is_api(path: str) -> bool:
 
 
 ICON = "/ops/favicon.svg"
-DOORS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)
+SIGN_IN_PATHS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)
 ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/password_change/")
 # Pages of the admin on which an admin types a password: the proof comes before, so that no typed password is lost.
 FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
@@ -159,7 +159,7 @@ class PeopleMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: HtmxRequest, *view: Any) -> HttpResponseBase | None:
-        if not request.path.startswith(PAGES_FOR_PEOPLE) or request.path in DOORS:
+        if not request.path.startswith(PAGES_FOR_PEOPLE) or request.path in SIGN_IN_PATHS:
             return None
         user = request.user
         if not isinstance(user, User):
