@@ -1,4 +1,8 @@
-"""The import of Django REST framework, which would load each optional package that is installed."""
+"""The WSGI application of a web process: Django's handler, with all that it needs imported before the first request.
+
+Every import happens here, because an import without a free file descriptor would fail. The import of Django REST
+framework would load each optional package that is installed, so the unused packages are hidden from it.
+"""
 
 from __future__ import annotations
 

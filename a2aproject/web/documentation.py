@@ -1,6 +1,7 @@
-"""The site of the documentation, from the folder that `make site` writes. It has a policy of its own for scripts.
+"""The documents that the hub serves: the site of the documentation, and the OpenAPI document.
 
-The OpenAPI document, built once in a process: building takes long, and every client may request it.
+The site is the folder that `make site` writes, and has a policy of its own for scripts. The OpenAPI document is built
+once in a process: building takes long, and every client may request it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Every request: its id, its time, its route and its caller, for the metrics and the log.
+"""The observation of every request: its id, its time, its route and its caller, for the metrics and the log.
 
-It also counts the requests and waits of the web processes, which `a2aproject.web.metrics` shows.
+The requests and waits of the web processes are counted here, and `a2aproject.web.metrics` shows them.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Tasks and results as they come in, before they are rows: plain, frozen values, and their checks.
 
-Checks that values and the fields of a dataclass have their declared types.
-
-HTTP readers build envelopes from checked JSON. Code in this process may build one from any values.
+HTTP readers build envelopes from checked JSON. Code in this process may build one from any values, so `check` compares
+the types of the fields too.
 """
 
 from __future__ import annotations

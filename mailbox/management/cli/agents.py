@@ -1,7 +1,4 @@
-"""``agents add``, ``agents list``, ``agents pause``, ``agents resume``, ``agents reclaim``.
-
-``agents open``, ``agents close``, ``agents card``.
-"""
+"""``agents add``, ``list``, ``pause``, ``resume``, ``reclaim``, ``open``, ``close`` and ``card``."""
 
 from __future__ import annotations
 
