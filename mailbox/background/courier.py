@@ -100,7 +100,7 @@ def _planned(candidate: Candidate, kept: KeptLives) -> list[_Planned]:
     if begun is not None:
         position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
         return [(candidate, Telling(position=position, body=_whole_task(life.view()[0])))]
-    left = list(islice(_untold(config, life), MOST_CHUNKS))
+    left = list(islice(_unreported(config, life), MOST_CHUNKS))
     if not left:
         webhooks.pass_over(candidate, life.seq)
         return []
@@ -110,9 +110,9 @@ def _planned(candidate: Candidate, kept: KeptLives) -> list[_Planned]:
     return [(candidate, Telling(position=event.position, body=_change(config.task, event)))]
 
 
-def _untold(config: PushConfig, life: GrowingLife) -> Iterator[TaskEvent]:
+def _unreported(config: PushConfig, life: GrowingLife) -> Iterator[TaskEvent]:
     """Yield the events for the receiver that come after its position, in order."""
-    for index in range(life.index_after(EventPosition(*config.reported_position)), len(life.events)):
+    for index in range(life.index_after(EventPosition(*config.position)), len(life.events)):
         if _concerns(config, life.events[index]):
             yield life.events[index]
 
