@@ -7,8 +7,10 @@ framework would load each optional package that is installed, so the unused pack
 from __future__ import annotations
 
 import gc
+import importlib
 import io
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import django
@@ -18,8 +20,6 @@ from a2aproject.serving import connections, shared_counts, stopping
 
 if TYPE_CHECKING:
     from a2aproject.web.bodies import Application
-import importlib
-import sys
 
 UNUSED = ("requests", "pygments", "django.contrib.postgres")  # 11 MB of each web process, with what they load in turn
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -33,16 +35,7 @@ from mailbox.access.people import second_factor
 from mailbox.dialects.base import view as view_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http.response import HttpResponseBase
-
     from dashboard.base.frame import HtmxRequest
-from collections.abc import Callable
-from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address
-
-from django.http.response import HttpResponseBase
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 

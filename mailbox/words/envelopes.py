@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 import base58
@@ -23,10 +23,6 @@ from mailbox.words.errors import InvalidRequestError
 from mailbox.words.push import PushTarget, problem_of_url
 from mailbox.words.shapes import shape_problems
 from mailbox.words.times import LONGEST
-
-if TYPE_CHECKING:
-    pass
-
 
 DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
 LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)
