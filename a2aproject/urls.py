@@ -37,7 +37,7 @@ urlpatterns = [
     path("api/docs/", _docs, name="api-docs"),
     path("docs/", manual, {"path": ""}, name="manual"),
     path("docs/<path:path>", manual),
-    # Before the admin's own pages: people sign in and out by one door, which checks and journals all of it.
+    # Before the admin's own pages: people sign in and out by one endpoint, which checks and journals all of it.
     path("admin/login/", SignIn.as_view()),
     path("admin/logout/", SignOut.as_view()),
     path("admin/password_change/", RedirectView.as_view(pattern_name="ops:password")),

@@ -1,10 +1,16 @@
-"""The import of Django REST framework, which would load each optional package that is installed."""
+"""The WSGI application of a web process: Django's handler, with all that it needs imported before the first request.
+
+Every import happens here, because an import without a free file descriptor would fail. The import of Django REST
+framework would load each optional package that is installed, so the unused packages are hidden from it.
+"""
 
 from __future__ import annotations
 
 import gc
+import importlib
 import io
 import os
+import sys
 from typing import TYPE_CHECKING
 
 import django
@@ -14,8 +20,6 @@ from a2aproject.serving import connections, shared_counts, stopping
 
 if TYPE_CHECKING:
     from a2aproject.web.bodies import Application
-import importlib
-import sys
 
 UNUSED = ("requests", "pygments", "django.contrib.postgres")  # 11 MB of each web process, with what they load in turn
 

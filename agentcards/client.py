@@ -1,9 +1,8 @@
 """Client of remote agents: fetches their cards, submits tasks and polls until they end, like corvid-agent's client.
 
-Base URLs come from operators and may carry credentials (`BaseUrl`). The hub never calls a URL from a card.
+All processes share a cache of the cards. Base URLs come from operators and may carry credentials (`BaseUrl`). The hub
+never calls a URL from a card.
 Source: corvid-agent, A2A protocol, "Exported Functions", invariants 8 to 11, "Error Cases".
-
-The cards of remote agents, from their servers and from the cache that all processes share.
 """
 
 from __future__ import annotations

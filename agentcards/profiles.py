@@ -1,6 +1,6 @@
-"""Profiles of agents, and the right to change them.
+"""Profiles of agents, the right to change them, and the choice of the agent for a task that names no recipient.
 
-Chooses the agent for a task that names no recipient. Source: corvid-agent, invariant 3.
+Source: corvid-agent, invariant 3.
 """
 
 from __future__ import annotations

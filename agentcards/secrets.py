@@ -1,6 +1,6 @@
-"""All secrets that the hub stores encrypted, encrypted again under the newest SECRET_KEY.
+"""Changes of all stored secrets and texts of agents: encryption under the newest SECRET_KEY, and erasure.
 
-Erasure of the texts in an agent's profile and cards.
+The erasure covers the texts in an agent's profile and cards.
 """
 
 from __future__ import annotations

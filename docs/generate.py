@@ -39,7 +39,7 @@ FLOORS = (
     "2 edges: translate",
     "3 agents' cards",
     "4 upkeep: keeps the hub small and whole",
-    "5 repairs: mends leased and failed tasks",
+    "5 repairs: fixes leased and failed tasks",
     "6 a task's life, and reads",
     "7 access: who calls, may it, and the decision",
     "8 journal: what happened",

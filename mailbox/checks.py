@@ -65,10 +65,10 @@ def scheduler_grant(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
 def hub_agents(databases: Any = None, **kwargs: Any) -> list[CheckMessage]:
     """Warn about a program that registered under the name of an agent of the hub itself, on an earlier version."""
     try:
-        found = own_agents.conflicts(timezone.now()) if databases else []
+        conflicts = own_agents.conflicts(timezone.now()) if databases else []
     except DatabaseError:  # `migrate` has not created the tables yet
         return []
-    return [checks.Warning(problem, id="mailbox.W003") for problem in found]
+    return [checks.Warning(problem, id="mailbox.W003") for problem in conflicts]
 
 
 def _is_granted() -> bool:
@@ -82,13 +82,13 @@ def _is_granted() -> bool:
 @register("a2a")
 def outbound_settings(**_: Any) -> list[CheckMessage]:
     """Report an invalid allow-list, and a limit that would keep all tasks from remote agents."""
-    found: list[CheckMessage] = []
+    problems: list[CheckMessage] = []
     try:
         AllowList.from_settings()
     except ValueError as error:
         hint = "List host names, addresses and networks, such as agents.internal,127.0.0.0/8."
-        found.append(Error(f"A2A_OUTBOUND_ALLOW: {error}", hint=hint, id="agentcards.E001"))
+        problems.append(Error(f"A2A_OUTBOUND_ALLOW: {error}", hint=hint, id="agentcards.E001"))
     if settings.A2A_REMOTE_CONCURRENCY < 1:
         hint = "Set it to 1 or more. To stop the tasks of one agent, pause the agent."
-        found.append(Error("A2A_REMOTE_CONCURRENCY is less than 1.", hint=hint, id="agentcards.E002"))
-    return found
+        problems.append(Error("A2A_REMOTE_CONCURRENCY is less than 1.", hint=hint, id="agentcards.E002"))
+    return problems

@@ -1,7 +1,8 @@
-"""Cuts the connection of a request whose body does not arrive, and keeps environment variables out of requests.
+"""The connections of requests: the hub cuts the connection of a request whose body does not arrive.
 
 The web server waits for a body without limit of time, and nothing interrupts that wait. Only the end of the connection
 does. So the hub takes the server's own handle of the connection, which is private to the server, and answers on it.
+The note of that handle also keeps environment variables out of the request.
 """
 
 from __future__ import annotations

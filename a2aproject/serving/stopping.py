@@ -1,9 +1,8 @@
-"""Stop signals of a web worker, which still answers the requests that it has begun.
+"""The stop of a hub's processes: by signals, and by the pipe that ends with the supervisor.
 
-The pipe by which every process of the hub notices that the supervisor has ended, even if it was killed.
-
-The supervisor alone holds the writing end, and the operating system closes that end with the supervisor. A pipe works
-on every Unix, and a process started later notices a closed pipe too.
+A web worker still answers the requests that it has begun. The supervisor alone holds the writing end of the pipe, and
+the operating system closes that end with the supervisor, even if it was killed. A pipe works on every Unix, and a
+process started later notices a closed pipe too.
 """
 
 from __future__ import annotations

@@ -8,18 +8,17 @@ from __future__ import annotations
 import json
 import os
 import signal
+import socket
 import sys
+import threading
+import time
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from a2aproject.serving.supervisor import Service
-import socket
-import threading
-import time
-from dataclasses import dataclass
 
 PATIENCE = 5.0  # seconds for one answer; the probe waits 2 seconds for its database
 PAUSE = 0.5  # seconds between two questions

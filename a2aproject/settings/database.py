@@ -1,6 +1,7 @@
-"""Django's settings of the database in DATABASE_URL, with the options for durability and many threads.
+"""Django's settings of the database, and the hub's own folder with its database file and its secret.
 
-The hub's own folder with its database file and its secret. Only the user that runs the hub may read them.
+The settings are those of DATABASE_URL, with the options for durability and many threads. Only the user that runs the
+hub may read the files of the folder.
 """
 
 from __future__ import annotations

@@ -1,13 +1,7 @@
-"""Settings of the connections that clients open, and of the cookies that they carry.
+"""Settings of the hub's edge: connections, cookies, static files, the official A2A protocol and the OpenAPI document.
 
-Settings of the official A2A protocol. All times are in milliseconds.
-
-The settings of static files.
-
-`make serve` and `make site` collect them under hashed names, which browsers may keep for years, and compressed. Where
-they are not collected, the web processes serve them straight from the packages.
-
-The settings of the OpenAPI document: its description of the whole API.
+All times are in milliseconds. `make serve` and `make site` collect the static files under hashed names, which browsers
+may keep for years, and compressed. Where they are not collected, the web processes serve them from the packages.
 """
 
 from __future__ import annotations

@@ -1,10 +1,7 @@
-"""Reads environment variables for the settings.
+"""Readers of environment variables, the optional packages that a hub needs, and the number of its web processes.
 
-Invalid values are errors. The values read are recorded, so that pages can show which settings an operator chose.
-
-The packages that only some hubs need: the extras of pyproject.toml.
-
-How many web processes the hub starts: as many as there are processors for it.
+Invalid values are errors. The values read are recorded, so that pages can show which settings an operator chose. The
+packages that only some hubs need are the extras of pyproject.toml. The hub starts a web process for each processor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Settings of what the hub keeps, for how long, and how the journal is sealed.
-
-Settings of the rates of requests, and of the quotas of what an agent may have in store.
-"""
+"""Settings of what the hub keeps and for how long, of the journal's seals, and of the rates and quotas of agents."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Settings of those who watch the hub: metrics, the log and traces.
+"""Settings of the people who watch the hub: metrics, the log, traces, alerts, and the thresholds of the dashboard.
 
-Settings of the alerts: where the hub reports decisions that wait too long for a person.
-
-Settings of what the dashboard's "Needs a decision" and its health checks report.
+Alerts report decisions that wait too long for a person. The thresholds decide what "Needs a decision" and the health
+checks report.
 """
 
 from __future__ import annotations

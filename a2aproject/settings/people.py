@@ -1,12 +1,7 @@
-"""Settings of people: their sessions and their second factors.
+"""Settings of people: sessions, second factors, sign-in by OpenID Connect, their pages, and the keys that open the hub.
 
-Settings of the keys that open the hub.
-
-Settings of the sign-in of people by OpenID Connect. Without an issuer there is none.
-
-Settings of the pages for people: how they sign in, and which files their browsers may load.
-
-Operators cannot change these settings.
+Without an issuer there is no sign-in by OpenID Connect. Operators cannot change the settings of the pages: how people
+sign in, and which files their browsers may load.
 """
 
 from __future__ import annotations

@@ -1,32 +1,26 @@
-"""The site of the documentation, from the folder that `make site` writes. It has a policy of its own for scripts.
+"""The documents that the hub serves: the site of the documentation, and the OpenAPI document.
 
-The OpenAPI document, built once in a process: building takes long, and every client may request it.
+The site is the folder that `make site` writes, and has a policy of its own for scripts. The OpenAPI document is built
+once in a process: building takes long, and every client may request it.
 """
 
 from __future__ import annotations
 
 import mimetypes
 import re
+import threading
 from base64 import b64encode
 from hashlib import sha256
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.conf import settings
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-import threading
-from typing import Any
-
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
 from drf_spectacular.generators import SchemaGenerator
 from drf_spectacular.views import SpectacularAPIView
 from rest_framework.renderers import BaseRenderer

@@ -65,7 +65,7 @@ def csrf_failure(request: HtmxRequest, reason: str = "") -> HttpResponseBase:
 
 def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBase:
     if request.path_info == "/":
-        return _front_door(request)
+        return _root(request)
     if meant := _meant(request):
         return HttpResponseRedirect(meant)
     if request.path.startswith(PAGES_FOR_PEOPLE):
@@ -88,7 +88,7 @@ def _unavailable(request: HttpRequest, exception: Exception) -> HttpResponse:
     return HttpResponse(page, status=503, headers={"Retry-After": "1"})
 
 
-def _front_door(request: HttpRequest) -> HttpResponse:
+def _root(request: HttpRequest) -> HttpResponse:
     """Redirect browsers to the dashboard. Answer 404 to programs, which could not use its pages."""
     wants_page = request.method in ("GET", "HEAD") and request.get_preferred_type(_TYPES) == "text/html"
     response = HttpResponseRedirect("/ops/") if wants_page else _no_route()

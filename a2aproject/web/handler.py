@@ -1,6 +1,4 @@
-"""The web process's own handler of requests.
-
-Shares the interpreter among the threads of a web process.
+"""The web process's own handler of requests, which also shares the interpreter among the threads.
 
 A thread that wants the interpreter wakes once in each switch interval and requests it. If hundreds of threads do so
 every half millisecond, the wake-ups alone use up the processors, and no thread gets on. That happens when the waits of

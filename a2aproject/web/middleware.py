@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
+from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlencode
 
@@ -33,16 +35,7 @@ from mailbox.access.people import second_factor
 from mailbox.dialects.base import view as view_module
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http.response import HttpResponseBase
-
     from dashboard.base.frame import HtmxRequest
-from collections.abc import Callable
-from functools import lru_cache
-from ipaddress import IPv4Address, IPv6Address, ip_address
-
-from django.http.response import HttpResponseBase
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -138,7 +131,7 @@ def _is_api(path: str) -> bool:
 
 
 ICON = "/ops/favicon.svg"
-DOORS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)
+SIGN_IN_PATHS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)
 ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/password_change/")
 # Pages of the admin on which an admin types a password: the proof comes before, so that no typed password is lost.
 FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
@@ -159,7 +152,7 @@ class PeopleMiddleware:
         return self.get_response(request)
 
     def process_view(self, request: HtmxRequest, *view: Any) -> HttpResponseBase | None:
-        if not request.path.startswith(PAGES_FOR_PEOPLE) or request.path in DOORS:
+        if not request.path.startswith(PAGES_FOR_PEOPLE) or request.path in SIGN_IN_PATHS:
             return None
         user = request.user
         if not isinstance(user, User):

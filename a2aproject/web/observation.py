@@ -1,35 +1,32 @@
-"""Every request: its id, its time, its route and its caller, for the metrics and the log.
+"""The observation of every request: its id, its time, its route and its caller, for the metrics and the log.
 
-It also counts the requests and waits of the web processes, which `a2aproject.web.metrics` shows.
+The requests and waits of the web processes are counted here, and `a2aproject.web.metrics` shows them.
 """
 
 from __future__ import annotations
 
+import os
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
 from django.http import HttpRequest
 from django.http.response import HttpResponseBase
-
-from a2aproject.web import log
-from a2aproject.web.log import METHODS
-from mailbox.access import audit
-from mailbox.dialects.base import request_headers
-
-if TYPE_CHECKING:
-    from a2aproject.web.traces import Spans
-import os
-from collections.abc import Iterable
-from functools import lru_cache
-
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Metric
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 from a2aproject.serving import shared_counts
+from a2aproject.web import log
+from a2aproject.web.log import METHODS
+from mailbox.access import audit
 from mailbox.database import waiting
+from mailbox.dialects.base import request_headers
+
+if TYPE_CHECKING:
+    from a2aproject.web.traces import Spans
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0)  # seconds; a receive may wait 50
 

@@ -1,12 +1,10 @@
-"""Carries tasks to agents of the official A2A protocol, and goes on with their conversations.
+"""The carriage to agents of the official A2A protocol: submits tasks, posts their news, and goes on with conversations.
 
 A message is sent with a message id and an Idempotency-Key that are derived from the task and the number of the message.
 So a hub at the other end takes a repeated message once. Another agent may take it twice, so it is sent once per lease.
+A snapshot of a task knows what the hub has not posted yet. The end of a remote task becomes the result of the hub's
+task, with all that the agent's last message has.
 Source: A2A 1.0, SendMessage, GetTask, SubscribeToTask, CancelTask.
-
-A task as its agent shows it in the official protocol, and the news in it that the hub has not posted yet.
-
-The ends of remote tasks as results of the hub's tasks, with all that the agent's last message has.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""The conversation with an agent of the official protocol about one task: its row, and the calls that it needs.
-
-The messages of a task's sender, as the official protocol carries them to the agent.
-"""
+"""The conversation with an agent of the official protocol about one task: its row, its messages and its calls."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Rows about remote agents: their cards, the calls to them, and the failures to connect.
+"""Rows about remote agents: their cards, the calls to them, their outages, and the conversations about tasks.
 
-The row that joins a task of the hub to the task that a remote agent does for it.
+A `RemoteConversation` joins a task of the hub to the task that a remote agent does for it.
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """The bindings of the official protocol: requests as each of them carries them, and its answers as 1.0 JSON.
 
-Source: A2A 1.0, "JSON-RPC Protocol Binding", "HTTP+JSON/REST Protocol Binding"; A2A 0.3, JSON-RPC.
-
-0.3 of the official protocol as its clients write and read it: 1.0 requests become 0.3, 0.3 answers become 1.0.
-
-Source: A2A 0.3, "Protocol RPC Methods"; A2A 1.0, "Appendix A".
+A client of 0.3 gets the requests of 1.0 as 0.3, and its answers become 1.0.
+Source: A2A 1.0, "JSON-RPC Protocol Binding", "HTTP+JSON/REST Protocol Binding", "Appendix A"; A2A 0.3, "Protocol RPC
+Methods".
 """
 
 from __future__ import annotations

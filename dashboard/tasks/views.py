@@ -69,7 +69,7 @@ class StreamStep:
     at: datetime
     began: AttemptTiming | None = None
     ended: AttemptTiming | None = None
-    said: Saying | None = None
+    message: Saying | None = None
     made: Shown | None = None
     act: JournalLine | None = None
 
@@ -88,7 +88,7 @@ def entries(
     """
     since = talk.sayings[0].at if talk.sayings and talk.earlier else None
     until = talk.sayings[-1].at if talk.sayings and is_back else None
-    steps = [StreamStep(at=one.at, said=one) for one in talk.sayings]
+    steps = [StreamStep(at=one.at, message=one) for one in talk.sayings]
     steps += [
         step
         for step in _attempts(attempts, acts)

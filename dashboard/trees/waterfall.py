@@ -74,14 +74,14 @@ class Segment:
     """A part of a bar: ``waiting``, ``leased``, ``gap``, ``asked`` or ``open``.
 
     The marks ``forced`` and ``replayed`` have no width. ``tone`` says how a lease is drawn: as a state, or ``lost`` or
-    ``released``. ``told`` describes the part in words.
+    ``released``. ``description`` is the part in words.
     """
 
     kind: str
     x: float
     width: float = 0.0
     tone: str = ""
-    told: str = ""
+    description: str = ""
 
     @property
     def right(self) -> float:
@@ -223,13 +223,13 @@ def _part(
     if width <= 0 or not window.shows(since, until):
         return []
     words = words or f"{IDLE.get(kind, 'still open')} {duration(until - since)}"
-    return [Segment(kind=kind, x=round(min(left, WIDTH - width), 1), width=width, tone=tone, told=words)]
+    return [Segment(kind=kind, x=round(min(left, WIDTH - width), 1), width=width, tone=tone, description=words)]
 
 
 def _mark(kind: str, moment: datetime, window: Window, words: str) -> list[Segment]:
     if not window.shows(moment, moment):
         return []
-    return [Segment(kind=kind, x=min(WIDTH - 7, max(7.0, window.place(moment))), told=words)]
+    return [Segment(kind=kind, x=min(WIDTH - 7, max(7.0, window.place(moment))), description=words)]
 
 
 def story(bar: TaskBar, now: datetime) -> str:

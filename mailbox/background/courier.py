@@ -100,7 +100,7 @@ def _planned(candidate: Candidate, event_logs: EventLogCache) -> list[_Planned]:
     if begun is not None:
         position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
         return [(candidate, Telling(position=position, body=_whole_task(log.view()[0])))]
-    left = list(islice(_untold(config, log), MOST_CHUNKS))
+    left = list(islice(_unreported(config, log), MOST_CHUNKS))
     if not left:
         webhooks.pass_over(candidate, log.seq)
         return []
@@ -110,9 +110,9 @@ def _planned(candidate: Candidate, event_logs: EventLogCache) -> list[_Planned]:
     return [(candidate, Telling(position=event.position, body=_change(config.task, event)))]
 
 
-def _untold(config: PushConfig, log: EventLog) -> Iterator[TaskEvent]:
+def _unreported(config: PushConfig, log: EventLog) -> Iterator[TaskEvent]:
     """Yield the events for the receiver that come after its position, in order."""
-    for index in range(log.index_after(EventPosition(*config.reported_position)), len(log.events)):
+    for index in range(log.index_after(EventPosition(*config.position)), len(log.events)):
         if _concerns(config, log.events[index]):
             yield log.events[index]
 

@@ -1,6 +1,6 @@
 """The managers of the models, instances from rows, and cursors of SQLite for frequent statements.
 
-Django's own instances cost several times as much, and it would rewrite the parameters of a statement in each run.
+Django's own instances cost several times as much. Django would also rewrite the parameters of a statement in each run.
 """
 
 from __future__ import annotations

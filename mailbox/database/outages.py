@@ -1,4 +1,4 @@
-"""Why the database refuses changes: for the log, and for the probe that reports whether the hub is ready.
+"""Outages: why the database refuses changes, for the log and for the probe that reports whether the hub is ready.
 
 A probe without a sign of trouble writes nothing. After a refused change, it repeats a real write until that succeeds.
 """

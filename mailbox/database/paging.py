@@ -1,9 +1,8 @@
 """Keyset pages: the items of a list, and an opaque cursor that tells where the next page starts.
 
-A page ends at its limit of items, or before the item that would make it larger than `BUDGET`. Rows are read a few at a
-time, so that neither a page nor its making takes more memory than that.
-
-How many bytes of JSON the texts of a row take, so that an answer can be cut before it grows too large.
+A page ends at its limit of items, or before the item that would make it larger than `BUDGET`. The size of an item is
+the number of bytes of its texts as JSON. Rows are read a few at a time, so that neither a page nor its making takes
+more memory than that.
 """
 
 from __future__ import annotations

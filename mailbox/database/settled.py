@@ -1,4 +1,4 @@
-"""The ids of a table that no running transaction can still commit.
+"""The settled ids of a table: those that no running transaction can still commit.
 
 PostgreSQL gives an id when a row is inserted, not when it is committed, so a smaller id may appear after a larger id.
 """

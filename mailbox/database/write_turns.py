@@ -1,6 +1,6 @@
 """Turns at SQLite's one write lock, which has no queue of its own.
 
-Small writes of several threads in one transaction of SQLite, so that one commit serves them all.
+Small writes of several threads share one transaction of SQLite, so that one commit serves them all.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Conversations for Python code in this process. Source: A2A, messages, artifacts and task states.
+"""Conversations for Python code in this process, and the readers of its arguments, with the errors that HTTP answers.
 
-Readers of the arguments that code in this process passes, with the errors that HTTP answers.
+Source: A2A, messages, artifacts and task states.
 """
 
 from __future__ import annotations

@@ -175,8 +175,8 @@ def _lock(pk: int | None) -> PushConfig | None:
 
 def _is_unchanged(config: PushConfig, candidate: Candidate) -> bool:
     seen = candidate.config
-    return (config.reported_position, config.created_at) == (
-        seen.reported_position,
+    return (config.position, config.created_at) == (
+        seen.position,
         seen.created_at,
     ) and config.next_attempt_at is not None
 
@@ -233,7 +233,7 @@ def _failed(config: PushConfig, row: PushDelivery, now: datetime) -> None:
 
 def _close_if_done(config: PushConfig, next_at: datetime | None) -> None:
     """Plan the next look at ``next_at``, or none if the task is resolved and its newest journal row was reported."""
-    is_done = config.task.state == Task.State.RESOLVED and config.reported_position >= (
+    is_done = config.task.state == Task.State.RESOLVED and config.position >= (
         config.task.journal_seq,
         PushConfig.WHOLE_ROW,
     )

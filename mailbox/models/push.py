@@ -94,7 +94,7 @@ class PushConfig(models.Model):
         return max(time for time in times if time is not None)
 
     @property
-    def reported_position(self) -> tuple[int, int]:
+    def position(self) -> tuple[int, int]:
         """The position of the newest event that it got: number of the journal row, and part of the row."""
         return self.told_seq, self.told_part
 

@@ -3,8 +3,6 @@
 One deadline bounds the whole exchange: name resolution, connection, handshake, request and body. The size of an answer
 is bounded too, after decompression; the usual bound is 1 MiB. Redirects are not followed. The client reads no proxy,
 certificate or credential from the environment.
-
-Connections to checked addresses only. One deadline bounds all waits of an exchange.
 """
 
 from __future__ import annotations

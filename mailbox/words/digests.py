@@ -1,6 +1,7 @@
-"""Keyed digests of content. They show that content was repeated, after the content itself was deleted.
+"""Digests of content: keyed digests, and the fingerprint of an error message.
 
-The fingerprint of an error message: the same for messages that differ only in names and numbers.
+A keyed digest shows that content was repeated, after the content itself was deleted. Messages that differ only in names
+and numbers have the same fingerprint.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""Ed25519 keys of agents: public keys in base58, private keys as the 32-byte seed in base58 or as PEM.
+"""Ed25519 keys of agents, and proofs that the holder of a public key has the private key.
 
-Proofs that the holder of a public key has the private key, as it registers or changes an agent's signing key.
+Public keys are base58. Private keys are the 32-byte seed in base58, or PEM. A holder gives a proof when it registers or
+changes an agent's signing key.
 """
 
 from __future__ import annotations

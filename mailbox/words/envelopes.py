@@ -1,8 +1,7 @@
 """Tasks and results as they come in, before they are rows: plain, frozen values, and their checks.
 
-Checks that values and the fields of a dataclass have their declared types.
-
-HTTP readers build envelopes from checked JSON. Code in this process may build one from any values.
+HTTP readers build envelopes from checked JSON. Code in this process may build one from any values, so `check` compares
+the types of the fields too.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 from uuid import UUID
 
 import base58
@@ -24,10 +23,6 @@ from mailbox.words.errors import InvalidRequestError
 from mailbox.words.push import PushTarget, problem_of_url
 from mailbox.words.shapes import shape_problems
 from mailbox.words.times import LONGEST
-
-if TYPE_CHECKING:
-    pass
-
 
 DISPLAY = re.compile(r"[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+", re.ASCII)
 LOCAL_PART = re.compile(r"[A-Za-z0-9_.-]+", re.ASCII)

@@ -1,17 +1,9 @@
-"""The errors of the mailbox, one class per reason. Each dialect maps the classes to its own format.
+"""The errors of the mailbox, one class per reason, and the texts that callers read.
 
-The docstring of a class is its default message.
-
-The errors of signed requests.
-
-The requests that a limit still grants, as the headers RateLimit and RateLimit-Policy report them.
-
-Source: draft-ietf-httpapi-ratelimit-headers.
-
-The error texts that callers read. If a capability is missing, the text also says how to get it.
-
-Each interface chooses the text for its readers. Programs get the command that their operator can run. People get the
-groups that hold the capability.
+Each dialect maps the classes to its own format. The docstring of a class is its default message. If a capability is
+missing, the text also says how to get it, in the words of its readers. Programs get the command that their operator can
+run. People get the groups that hold the capability. `Allowance` has the requests that a limit still grants, as the
+headers RateLimit and RateLimit-Policy report them. Source: draft-ietf-httpapi-ratelimit-headers.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """Sealed blocks of the journal: the canonical form of a row, the signed statement of a block, tombstones of rows.
 
-Checks sealed blocks against their rows, wherever both come from: the database or an exported file.
-
-Merkle trees with the hashes of RFC 6962, section 2.1: a leaf and a node of the same bytes have different hashes.
+`Chain` checks blocks against their rows, from the database or from an exported file. The Merkle trees have the hashes
+of RFC 6962, section 2.1: a leaf and a node of the same bytes have different hashes.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Encryption of stored secrets that the hub must read again, such as those of callbacks. They are never shown.
 
-Encryption of the short keys of second factors. A sealed key has 72 hexadecimal digits, which fit their column.
+The short keys of second factors are sealed to 72 hexadecimal digits, which fit their column.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The project's prose: the sentences of docstrings, comments and pages, and the faults of each sentence.
+"""The project's words: the sentences of docstrings, comments and pages, and the names that the product defines.
 
 The rule is docs/contribute/style.md: one fact a sentence, at most 25 words, a noun as subject, each thing by its name.
 """
@@ -38,6 +38,27 @@ AVOIDED = {
     "wherein": "in which",
     "herein": "here",
 }
+# Names that do not tell what the value is.
+VAGUE = re.compile(r"_*(?:found|one|said|told|asked|given)", re.IGNORECASE)
+KEPT_NAMES = {  # the module and the name, each with the reason for it
+    ("agentcards/models/remote.py", "asked"): "a column",
+    ("mailbox/models/lease.py", "ASKED"): "a stored status",
+    ("mailbox/in_process/conversations.py", "said"): "an argument of the public API, and a path in its errors",
+}
+WELL_NAMED = (
+    "a2aproject",
+    "agentcards",
+    CLIENT,
+    "dashboard",
+    "mailbox/background",
+    "mailbox/database",
+    "mailbox/dialects",
+    "mailbox/in_process",
+    "mailbox/management",
+    "mailbox/models",
+    "mailbox/outbound",
+    "mailbox/words",
+)
 _PUZZLES = {
     r"^(?:Who|What|Whose|Whom)\b(?!.*\?)": "begin with a noun, not with who or what",
     r"^(?:As|So) (?:is|are|was|does|do)\b": "begin with a noun",
@@ -88,6 +109,31 @@ def prose_keeps_the_rule(project: Project) -> Iterator[Fault]:
         yield from _faults_of(script, of_script(script))
     for module in project.modules(*WITH_MESSAGES):
         yield from _faults_of(module, messages(module))
+
+
+def each_definition_has_a_telling_name(project: Project) -> Iterator[Fault]:
+    """Each definition is named by the field's term for what it is. Loop variables are free."""
+    for module in project.modules(*WELL_NAMED):
+        for line, name in definitions(module):
+            if VAGUE.fullmatch(name) and (module.path, name) not in KEPT_NAMES:
+                yield module.fault(line, f"name what it is: {name}")
+
+
+def definitions(module: File) -> Iterator[tuple[int, str]]:
+    """Yield the line and name of each function, class, argument, import alias and assignment that is no loop's."""
+    yield from ((node.lineno, node.name) for node in module.definitions if not isinstance(node, ast.Module))
+    yield from ((node.lineno, node.arg) for node in module.nodes(ast.arg))
+    yield from ((node.lineno, node.asname) for node in module.nodes(ast.alias) if node.asname)
+    targets = [loop.target for loop in module.nodes(ast.For)]
+    targets += [loop.target for loop in module.nodes(ast.AsyncFor)]
+    targets += [loop.target for loop in module.nodes(ast.comprehension)]
+    of_loops = {id(part) for target in targets for part in ast.walk(target)}
+    for assigned in module.nodes(ast.Name):
+        if isinstance(assigned.ctx, ast.Store) and id(assigned) not in of_loops:
+            yield assigned.lineno, assigned.id
+    for attribute in module.nodes(ast.Attribute):
+        if isinstance(attribute.ctx, ast.Store) and id(attribute) not in of_loops:
+            yield attribute.lineno, attribute.attr
 
 
 def _faults_of(file: File, passages: Iterable[Passage]) -> Iterator[Fault]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import resource
+import socket
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,6 +20,7 @@ from a2aproject.checks import DURABILITY
 from a2aproject.serving import first_run, services, supervise
 from a2aproject.serving.first_run import Credentials
 from a2aproject.serving.supervise import Greeting
+from a2aproject.settings import edge
 from mailbox.access.agents import own_agent_setup
 from mailbox.background import jobs
 from mailbox.checks import SERVING
@@ -25,11 +29,6 @@ from mailbox.database.backups.files import BackupError
 if TYPE_CHECKING:
     from argparse import ArgumentParser
     from collections.abc import Iterator
-import errno
-import os
-import socket
-
-from a2aproject.settings import edge
 
 PATIENCE = 15.0  # seconds
 PAUSE = 0.2  # seconds between two looks at a port in use

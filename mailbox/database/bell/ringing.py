@@ -1,6 +1,6 @@
-"""Rings the bell for the changes that a transaction has committed.
+"""Rings for the changes that a transaction has committed, and the threads that carry them between processes.
 
-Starts the threads of the bell, with the first waiter or the first rings of a process. They end with the process.
+The threads begin with the first waiter or the first rings of a process. They end with the process.
 """
 
 from __future__ import annotations

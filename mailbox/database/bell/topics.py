@@ -1,8 +1,7 @@
-"""The topics of the bell, and the topics that each kind of journal row rings.
+"""The topics of the bell: those that each kind of journal row rings, and those for which other processes wait.
 
-The topics that the threads of other processes wait for, as those processes announce. PostgreSQL only.
-
-While no announcement covers a topic, its rings stay in this process.
+On PostgreSQL each process announces the topics that its threads wait for. While no announcement covers a topic, its
+rings stay in this process.
 """
 
 from __future__ import annotations

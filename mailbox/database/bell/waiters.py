@@ -1,8 +1,6 @@
-"""The waiting threads of this process, by topic.
+"""The waiting threads of this process by topic, and one look for many waits of the same kind, in a thread of its own.
 
-One look for many waits of the same kind, in one thread of this process.
-
-Whether this process hears what other processes ring.
+The module also knows whether this process hears what other processes ring.
 """
 
 from __future__ import annotations

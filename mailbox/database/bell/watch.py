@@ -1,6 +1,6 @@
-"""Looks for all waiters of this process together, so that a lost ring costs a few seconds and no more.
+"""The watch: looks for all waiters of this process together, so that a lost ring costs a few seconds and no more.
 
-Returns the memory that requests used before they began to wait.
+It also returns the memory that requests used before they began to wait.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""The connection to PostgreSQL. Django loads this module by the ENGINE of the database.
+"""The connection to PostgreSQL, and the pool of connections. Django loads this module by the ENGINE of the database.
 
-The pool of connections to PostgreSQL. It asks a server only about a connection that may be dead.
-
-Moments as PostgreSQL writes them, read by Python's own parser. psycopg's takes several times as long with Django.
+The pool asks a server only about a connection that may be dead. Python's own parser reads moments as PostgreSQL writes
+them: psycopg's takes several times as long with Django.
 """
 
 from __future__ import annotations

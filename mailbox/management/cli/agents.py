@@ -64,8 +64,8 @@ def _close(options: Namespace) -> str:
 
 
 def _card(options: Namespace) -> str:
-    agent = official_agents.find(arguments.agent(options.name).display)
-    base_url, card = official_card.base_url(agent.agent.display), agent.card()
+    official = official_agents.find(arguments.agent(options.name).display)
+    base_url, card = official_card.base_url(official.agent.display), official.card()
     if options.json:
         answer = {"kind": "a2a_agent_card", "base_url": base_url, "key_id": card_signing.key_id(), "card": card}
         return output.as_json(answer)

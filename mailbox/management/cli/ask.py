@@ -83,7 +83,7 @@ def _ask(options: Namespace) -> str:
     with destinations.allowing(hub) if is_own else nullcontext():
         address = _own_address(options) if is_own else _address(options)
         agent = client.reached(address, client.discover(address).interface)
-        return _Talk(agent, options).run()
+        return _Conversation(agent, options).run()
 
 
 def _own_address(options: Namespace) -> AgentAddress:
@@ -105,7 +105,7 @@ def _key(options: Namespace) -> str:
     return read_key(options.key_file) if options.key_file else ""
 
 
-class _Talk:
+class _Conversation:
     """A conversation at the command line: the messages of its person, and what was printed of the agent's."""
 
     def __init__(self, agent: ReachedAgent, options: Namespace) -> None:

@@ -1,7 +1,4 @@
-"""A progress bar for people who wait at a terminal.
-
-A progress line for people who wait at a terminal.
-"""
+"""Progress for people who wait at a terminal: the elapsed time of one step, and a line that counts many."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """``send --file``: sends the tasks of a file, many at once.
 
-Files of tasks: each line is the JSON body of one task, as ``POST /a2a/tasks`` takes it.
+Each line of the file is the JSON body of one task, as ``POST /a2a/tasks`` takes it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The one fold of a task's rows into its events and its present view. Every read, stream and webhook uses it.
 
-The first message of a task: how the row of the task stores it, and how it is read back.
-
-The intent text alone stores a message of one bare text. `Task.metadata` stores the rest of it.
+The fold begins with the first message of the task, which its row stores. The intent text alone stores a message of one
+bare text. `Task.metadata` stores the rest of any other message.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ def steps(page):
     found = []
     for step in page.context["stream"]:
         attempt = step.began or step.ended
-        kind = "began" if step.began else "ended" if step.ended else "said" if step.said else "made"
-        found.append((kind, attempt.lease.attempt if attempt else (step.said or step.made).parts[0].text))
+        kind = "began" if step.began else "ended" if step.ended else "said" if step.message else "made"
+        found.append((kind, attempt.lease.attempt if attempt else (step.message or step.made).parts[0].text))
     return found
 
 

@@ -180,7 +180,7 @@ def test_a_lost_attempt_is_drawn_as_lost_whatever_the_task_became(vic, alice, bo
     (row,) = page(vic, root).context["rows"]
 
     assert [part.tone for part in row["segments"] if part.kind == "leased"] == ["lost", "ok"]
-    assert any(part.told.endswith("requeue by user:olga") for part in row["segments"])
+    assert any(part.description.endswith("requeue by user:olga") for part in row["segments"])
 
 
 def test_a_tree_shows_the_window_of_its_address_and_leads_to_others(vic, alice, bob):

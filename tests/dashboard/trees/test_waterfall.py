@@ -205,7 +205,7 @@ def test_each_attempt_is_drawn_by_its_own_end(end, tone):
     parts = [part for part in waterfall.segments(one, Window(start=START, end=at(10)), at(10)) if part.kind == "leased"]
 
     assert [part.tone for part in parts] == [tone, "ok"]
-    assert parts[0].told.startswith("attempt 1 took 3.0 s")
+    assert parts[0].description.startswith("attempt 1 took 3.0 s")
 
 
 moments = st.floats(-100, 100).map(at)

@@ -86,7 +86,7 @@ def test_a_repeated_answer_has_the_same_webhook(alice, bob):
     again = conversation.say(alice, task.uuid, words, attempt_id=attempt_id, push=target())
 
     assert again.message.pk == first.message.pk
-    assert PushConfig.objects.get().reported_position == (3, 2)
+    assert PushConfig.objects.get().position == (3, 2)
     for other in (None, target(token="x"), target(config_id="x")):
         if other is None or other.config_id:
             with pytest.raises(InvalidRequestError, match="attempt_id"):
@@ -99,4 +99,4 @@ def test_the_webhook_of_each_message_without_an_id_is_the_same(alice, bob):
 
     config = PushConfig.objects.get()
     assert secret_box.unseal(config.sealed_token or "") == "new"
-    assert config.reported_position == (1, 2)
+    assert config.position == (1, 2)

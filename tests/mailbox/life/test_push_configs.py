@@ -39,7 +39,7 @@ def test_a_webhook_is_stored_and_journalled_by_its_receiver_alone(alice, bob):
 
     config = webhook(alice, task, URL, config_id="mine")
 
-    assert (config.config_id, config.protocol, config.reported_position) == ("mine", "1.0", (1, 2))
+    assert (config.config_id, config.protocol, config.position) == ("mine", "1.0", (1, 2))
     (event,) = factories.journal(Kind.PUSH_CONFIG_SET)
     assert event.fields == {"config_id": "mine", "receiver": "https://hooks.example:443"}
     assert (event.task_id, event.seq) == (task.uuid, None)

@@ -263,5 +263,22 @@ PROSE: list[Row] = [
             'tests/a.py:2: "ones": repeat the noun: The ones.',
         ],
     ),
+    (
+        prose.each_definition_has_a_telling_name,
+        {
+            "mailbox/words/a.py": "import x as found\nfor one in f(): ...\nclass Given:\n    def _said(asked): ...\n",
+            "mailbox/models/a.py": "self.found = 1\n[one for one in x]\nlambda one=1: one\nfound_at = row.said\n",
+            "mailbox/models/lease.py": 'ASKED = "asked"\n',
+            "tests/a.py": "found = 1",
+        },
+        [
+            "mailbox/models/a.py:1: name what it is: found",
+            "mailbox/models/a.py:3: name what it is: one",
+            "mailbox/words/a.py:1: name what it is: found",
+            "mailbox/words/a.py:3: name what it is: Given",
+            "mailbox/words/a.py:4: name what it is: _said",
+            "mailbox/words/a.py:4: name what it is: asked",
+        ],
+    ),
 ]
 PLANTED = [*LAYOUT, *ROOMS, *PACKAGES, *WEIGHT, *PROSE]
