@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from types import ModuleType
 
 import httpx
 import psutil
@@ -22,6 +23,7 @@ from tests.support.tables import Watch
 
 pytestmark = pytest.mark.processes
 
+TOUR = ROOT / "docs" / "tour"
 PAGES = {
     "": "Needs a decision",
     "?range=24h": "Arrivals and results per 20 min",
@@ -40,10 +42,16 @@ PAGES = {
 
 
 @pytest.fixture
-def lived(transactional_db: None, monkeypatch: pytest.MonkeyPatch) -> None:
+def day(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module that plays the day."""
+    monkeypatch.syspath_prepend(str(TOUR))
+    return importlib.import_module("day")
+
+
+@pytest.fixture
+def lived(transactional_db: None, day: ModuleType) -> None:
     """Live the day in the test's database."""
-    monkeypatch.syspath_prepend(str(ROOT / "docs" / "tour"))
-    importlib.import_module("day").live(timezone.now())
+    day.live(timezone.now())
 
 
 @pytest.fixture
@@ -93,6 +101,44 @@ def test_the_day_keeps_every_invariant_and_has_every_kind_of_end_in_all_hours(li
     assert ReplayEntry.objects.filter(hits__gt=0).exists()
     assert not Result.objects.exclude(delivery="acked").exists()
     assert {minute.hour for minute in RollUp.objects.values_list("minute", flat=True)} == {*range(24)}
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("right", "wrong", "message"),
+    [
+        (
+            'does = "sweep"',
+            'does = "swept"',
+            "step 1 of the story sweeps, {'does': 'swept'}: no does is called 'swept'",
+        ),
+        ('"fail", reason', '"fail", why', "step 3 of the story given-up"),
+        ('who = "jonas", does = "fail"', 'who = "jona", does = "fail"', "no who is called 'jona'"),
+        ('answer = "few-seats"', 'answer = "no-seats"', "step 6 of the story dead-worker"),
+        ('story = "collected"', 'story = "colected"', "no story is called 'colected'"),
+        ('story = "prices", city = "Lisbon"', 'story = "prices", city = "Lisboa"', "step 1 of the story round"),
+        ('at = "24:00"', 'at = "24"', "event {'at': '24', 'story': 'sweeps'}"),
+        ('at = "4:10", story = "outage"', 'at = "4:10", story = "storm"', "event {'at': '4:10', 'story': 'storm'}"),
+        ("[stories]", "[history]", "the file: KeyError('stories')"),
+    ],
+)
+def test_a_day_with_bad_data_is_refused_by_the_name_of_its_event(
+    day: ModuleType, right: str, wrong: str, message: str
+) -> None:
+    text = (TOUR / "day.toml").read_text()
+    assert right in text
+
+    with pytest.raises(day.DayError, match=f"^day.toml, .*{re.escape(message)}"):
+        day.read(text.replace(right, wrong))
+
+
+@pytest.mark.one_database
+def test_a_step_that_fails_while_the_day_is_played_is_named(transactional_db: None, day: ModuleType) -> None:
+    """The first trip sends a text of which it has no value."""
+    text = (TOUR / "day.toml").read_text().replace("rates:{city.airport}:{now", "rates:{town.airport}:{now")
+
+    with pytest.raises(day.DayError, match=r"^day.toml, step 1 of the story prices, .*KeyError\('town'\)"):
+        day.Player(day.read(text), timezone.now()).play()
 
 
 @pytest.mark.processes
