@@ -26,7 +26,7 @@ from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.sending import KEY_HEADER, LAST_EVENT_ID, Frame
-from mailbox.dialects.base import bodies, request_headers
+from mailbox.dialects.base import bodies, request_headers, view
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
@@ -181,15 +181,12 @@ class OfficialView(DialectView):
 
     def broken(self, exc: Exception) -> bytes:
         """Return the body of an error that comes after the beginning of the response."""
-        return encoded(self.fault(self._reported(exc)))
+        return encoded(self.fault(self.reported(exc)))
 
-    def handle_exception(self, exc: Exception) -> Response:
-        error = self._reported(exc)
-        if isinstance(error, MailboxError):
-            return super().handle_exception(error)
-        return Response(self.fault(error), status=http_status(error, is_rpc=self.is_rpc))
+    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response | None]:
+        return exception_handler
 
-    def _reported(self, exc: Exception) -> Exception:
+    def reported(self, exc: Exception) -> Exception:
         """Return the error that the client gets. A bug of the hub is logged."""
         error = as_mailbox_error(exc, self.request)
         if error is None:
@@ -211,3 +208,14 @@ class OfficialView(DialectView):
         if self.activated:
             response.headers[EXTENSIONS] = ", ".join(self.activated)
         return super().finalize_response(request, response, *args, **kwargs)
+
+
+def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Answer an error in the shape of the binding, also a bug of the hub."""
+    official: OfficialView = context["view"]
+    error = official.reported(exc)
+    response = view.exception_handler(error, context)
+    if response is None:
+        response = Response(official.fault(error), status=http_status(error, is_rpc=official.is_rpc))
+    response.content_type = official.answer_type()
+    return response

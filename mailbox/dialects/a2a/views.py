@@ -193,11 +193,6 @@ class RestView(OfficialView):
     def fault(self, error: Exception) -> object:
         return rest_error(error)
 
-    def handle_exception(self, exc: Exception) -> Response:
-        response = super().handle_exception(exc)
-        response.content_type = self.answer_type()
-        return response
-
 
 def _types(accept: str) -> list[str]:
     return [one.partition(";")[0].strip() for one in accept.split(",")]

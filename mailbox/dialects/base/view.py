@@ -243,25 +243,8 @@ class DialectView(APIView):
         response.render()
         return response
 
-    def handle_exception(self, exc: Exception) -> Response:
-        error = as_mailbox_error(exc, self.request)
-        if error is None:
-            raise exc
-        if isinstance(error, BadSignatureError):
-            authentication.count_failure(f"signature {error.fault}", self.request.META.get("REMOTE_ADDR", ""))
-        status = self.status_of(error)
-        response = Response(self.error_body(error, status), status=status)
-        if status == HTTPStatus.SERVICE_UNAVAILABLE:
-            response["Retry-After"] = "1"
-        if isinstance(error, RateLimitedError):
-            response["Retry-After"] = str(error.retry_after)
-            self.allowance = error.allowance
-        if isinstance(error, MethodNotAllowedError):
-            response["Allow"] = ", ".join(self.allowed_methods)
-        if status == HTTPStatus.UNAUTHORIZED:
-            response["WWW-Authenticate"] = "Bearer"
-        response.exception = True
-        return response
+    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response | None]:
+        return exception_handler
 
     def status_of(self, error: MailboxError) -> HTTPStatus:
         return self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
@@ -316,6 +299,28 @@ def presented_key(headers: Mapping[str, str]) -> str | None:
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return headers.get("X-API-Key")
+
+
+def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Answer an error in the shape of the view's dialect. Return None for a bug of the hub, which DRF then raises."""
+    view: DialectView = context["view"]
+    error = as_mailbox_error(exc, view.request)
+    if error is None:
+        return None
+    if isinstance(error, BadSignatureError):
+        authentication.count_failure(f"signature {error.fault}", view.request.META.get("REMOTE_ADDR", ""))
+    status = view.status_of(error)
+    response = Response(view.error_body(error, status), status=status)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response["Retry-After"] = "1"
+    if isinstance(error, RateLimitedError):
+        response["Retry-After"] = str(error.retry_after)
+        view.allowance = error.allowance
+    if isinstance(error, MethodNotAllowedError):
+        response["Allow"] = ", ".join(view.allowed_methods)
+    if status == HTTPStatus.UNAUTHORIZED:
+        response["WWW-Authenticate"] = "Bearer"
+    return response
 
 
 def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
