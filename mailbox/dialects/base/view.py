@@ -35,7 +35,7 @@ from mailbox.access.credentials import authentication, public_routes
 from mailbox.access.limits import rates
 from mailbox.database import outages
 from mailbox.dialects.base import bodies, request_headers
-from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
+from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest, StrictJSONParser
 from mailbox.dialects.base.http_errors import (
     TRANSPORT_STATUS,
     MethodNotAllowedError,
@@ -135,11 +135,13 @@ class DialectView(APIView):
     method is, because a browser asks with it before its request.
     """
 
+    parser_classes = (StrictJSONParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJSON
     error_status: ClassVar[Mapping[type[MailboxError], HTTPStatus]] = {}
     open_to_routes: ClassVar[frozenset[str]] = frozenset()
     media_types: ClassVar[frozenset[str]] = bodies.JSON  # of the bodies that it reads
+    items: ClassVar[str | None] = None  # the member of a batch that lists its items, as in `json_text.loads`
     operation_suffix = ""  # names the route in the OpenAPI document, where the view serves several
     caller: Caller
     request_id: str
@@ -147,7 +149,7 @@ class DialectView(APIView):
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         self.request_id = request_headers.request_id(request.META)
-        return JSONRequest(request)
+        return JSONRequest(request, parsers=self.get_parsers(), parser_context=self.get_parser_context(request))
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if (route := self.route()) is not None:
@@ -196,7 +198,7 @@ class DialectView(APIView):
         with rates.of_strangers(came["address"], request_headers.claimed_key(request)):
             caller = authentication.authenticate_signature(request_headers.verified_signature(request), **came)
         self.allowance = rates.take(caller)
-        request_headers.check_body(request, bodies.bytes_of(request, self._stalled))
+        request_headers.check_body(request, bodies.bytes_of(request, self.stalled))
         self.caller = caller
 
     def let_anyone_in(self, request: Request) -> None:
@@ -217,27 +219,28 @@ class DialectView(APIView):
         path: str = getattr(self.request._request, ROUTE_PATH_ATTRIBUTE, "")
         return f"{settings.PUBLIC_URL}{path}"
 
-    def body(self, shape: type[Shape], *, items: str | None = None) -> Shape:
+    def body(self, shape: type[Shape]) -> Shape:
         """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.
 
-        ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidRequestError` and the errors of
-        `json`.
+        Raises `InvalidRequestError` and the errors of `json`.
         """
-        return parse(shape, self.json(items=items))
+        return parse(shape, self.json())
 
     def query(self, shape: type[Shape]) -> Shape:
         """Return the query parameters as ``shape``; raise `InvalidRequestError`."""
         return parse(shape, self.request.query_params.dict())
 
-    def json(self, *, items: str | None = None) -> Any:
+    def json(self) -> Any:
         """Return the request's JSON body of any type; an absent body reads as ``{}``.
 
-        ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError`,
-        `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`.
+        It is DRF's ``request.data``, once the head of the body is admitted. Raises `InvalidJsonError`,
+        `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`. After an error of
+        the body itself, DRF has an empty body.
         """
-        return bodies.json_of(self.request._request, self._stalled, media_types=self.media_types, items=items)
+        bodies.check_head(self.request._request, self.media_types)
+        return self.request.data
 
-    def _stalled(self) -> Response:
+    def stalled(self) -> Response:
         """Return the answer to a request whose body does not arrive in time. Another thread calls this."""
         response: Response = self.finalize_response(self.request, self.handle_exception(StalledBodyError()))
         response.render()
