@@ -21,7 +21,9 @@ from typing_extensions import TypedDict
 
 from agentcards import card_signing, official_agents, official_card
 from agentcards.card_signing import Jwk
+from mailbox.access.limits import rates
 from mailbox.dialects.a2a.errors import rest_error
+from mailbox.dialects.base.authentication import address_of
 from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
@@ -99,10 +101,16 @@ class WellKnownView(DialectView):
         return False
 
     def perform_authentication(self, request: Request) -> None:
-        if self.needs_key() and request.method != "OPTIONS":
-            super().perform_authentication(request)
+        if request.method == "OPTIONS" or not self.needs_key():
+            request.authenticators = ()
+        super().perform_authentication(request)
+
+    def count_request(self, request: Request) -> None:
+        user: Any = request.user
+        if user is None:
+            self.allowance = rates.take_anonymous(address_of(request))
         else:
-            self.let_anyone_in(request)
+            super().count_request(request)
 
 
 class OfficialCardView(WellKnownView):

@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.limits import rates
-from mailbox.dialects.base import request_headers, view
+from mailbox.dialects.base import view
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from mailbox.dialects.base.openapi import describe
@@ -96,7 +96,7 @@ class McpView(DialectView):
     message: McpMessage | None = None  # None until the whole envelope was read
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if request_headers.is_foreign_page(request.headers):
+        if view.is_foreign_page(request.headers):
             raise ForeignOriginError
         if request.method != "OPTIONS":
             super().initial(request, *args, **kwargs)
@@ -200,7 +200,7 @@ class McpView(DialectView):
         return _fault(self.rpc_id, error)
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        request_headers.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
+        view.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         return super().finalize_response(request, response, *args, **kwargs)
 
 

@@ -1,20 +1,32 @@
-"""The headers of requests: the request's id, the origin of its page, and its signature."""
+"""The callers of requests: the classes that authenticate them, their signatures, and the id of each request."""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import re
 import time
 import uuid
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from functools import cache
 from typing import Any
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from rest_framework.authentication import BaseAuthentication
+from rest_framework.request import Request
 
-from mailbox.words import ed25519, signatures, tokens
+from mailbox.access.callers import Caller
+from mailbox.access.credentials import public_routes
+from mailbox.access.credentials.authentication import (
+    authenticate,
+    authenticate_certificate,
+    authenticate_signature,
+)
+from mailbox.access.limits import rates
+from mailbox.models import AuditEvent, PublicRoute
+from mailbox.words import certificates, ed25519, signatures, tokens
 from mailbox.words.errors import BadSignatureError, SignatureFault
 from mailbox.words.signatures import RequestParts, RequestSignature
 
@@ -42,24 +54,98 @@ def request_id(meta: MutableMapping[str, Any]) -> str:
     return known
 
 
-def admit_page(
-    sent: Mapping[str, str], response: HttpResponseBase, *, methods: Iterable[str], headers: Iterable[str]
-) -> None:
-    """Let a browser show the response to a page of `A2A_CORS_ORIGINS`, and to no other page."""
-    if settings.A2A_CORS_ORIGINS:
-        response.headers["Vary"] = "Origin"
-    origin = sent.get("Origin")
-    if origin is not None and origin in settings.A2A_CORS_ORIGINS:
-        response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Allow-Headers"] = ", ".join(headers)
-        response.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
+# The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
+ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
 
 
-def is_foreign_page(sent: Mapping[str, str]) -> bool:
-    """Whether a request comes from a page that is neither the hub's own nor one of `A2A_CORS_ORIGINS`."""
-    origin = sent.get("Origin")
-    own = urlsplit(settings.PUBLIC_URL)
-    return origin is not None and origin not in (f"{own.scheme}://{own.netloc}", *settings.A2A_CORS_ORIGINS)
+def route_of(request: HttpRequest) -> PublicRoute | None:
+    """Return the public route of a request; None for a request that came by no route."""
+    return getattr(request, ROUTE_ATTRIBUTE, None)
+
+
+def address_of(request: Request) -> str:
+    """Return the network address of the client."""
+    address: str = request.META.get("REMOTE_ADDR", "")
+    return address
+
+
+def _came(request: Request) -> dict[str, Any]:
+    return {
+        "source": AuditEvent.Source.API,
+        "request_id": request_id(request.META),
+        "address": address_of(request),
+    }
+
+
+class CallerAuthentication(BaseAuthentication):
+    """The base of the classes that find the caller, DRF's ``request.user``. ``request.auth`` is what the caller sent.
+
+    Each returns None for a request with another credential, and raises `UnauthenticatedError` for a wrong one.
+    """
+
+    def authenticate_header(self, request: Request) -> str:
+        return "Bearer"
+
+
+class RouteAuthentication(CallerAuthentication):
+    """By a public route."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, PublicRoute] | None:
+        route = route_of(request._request)
+        if route is None:
+            return None
+        return public_routes.caller(route, request_id=request_id(request.META), address=address_of(request)), route
+
+
+class SignatureAuthentication(CallerAuthentication):
+    """By a signature, except for the digest of the body. An API key beside the signature is not looked at."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, RequestSignature] | None:
+        signed = request._request
+        if not is_signed(signed):
+            return None
+        with rates.of_strangers(address_of(request), claimed_key(signed)):
+            signature = verified_signature(signed)
+            return authenticate_signature(signature, **_came(request)), signature
+
+
+class KeyAuthentication(CallerAuthentication):
+    """By an API key. A request with neither a key nor a certificate is refused here."""
+
+    def presented_key(self, headers: Mapping[str, str]) -> str | None:
+        """Return the API key of a request; None without a key. A dialect may override the order of headers."""
+        return presented_key(headers)
+
+    def authenticate(self, request: Request) -> tuple[Caller, str] | None:
+        key = self.presented_key(request.headers)
+        if key is None and request.META.get(settings.A2A_CLIENT_CERT_META) is not None:
+            return None
+        with rates.of_strangers(address_of(request), key):
+            caller = authenticate(key, **_came(request))
+        return caller, caller.credential
+
+
+class CertificateAuthentication(CallerAuthentication):
+    """By a client certificate, which a trusted proxy has verified. It stands after `KeyAuthentication`."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, str]:
+        fingerprint = certificates.fingerprint(request.META[settings.A2A_CLIENT_CERT_META])
+        with rates.of_strangers(address_of(request), None):
+            caller = authenticate_certificate(fingerprint, **_came(request))
+        return caller, caller.credential
+
+
+def presented_key(headers: Mapping[str, str]) -> str | None:
+    """Return the API key of a request: Bearer, X-API-Key, or the password of HTTP Basic; None without one."""
+    scheme, _, value = headers.get("Authorization", "").partition(" ")
+    if scheme.lower() == "bearer":
+        return value.strip()
+    if scheme.lower() == "basic":
+        try:
+            return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
+        except (binascii.Error, UnicodeDecodeError):
+            return ""
+    return headers.get("X-API-Key")
 
 
 # A signature covers each of these headers that is sent, since the hub acts on them.
