@@ -17,13 +17,13 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import http_date
 from pydantic import RootModel
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
 from agentcards import card_signing, official_agents, official_card
 from agentcards.card_signing import Jwk
-from mailbox.access.limits import rates
 from mailbox.dialects.a2a.errors import rest_error
-from mailbox.dialects.base.authentication import address_of
+from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
@@ -105,12 +105,8 @@ class WellKnownView(DialectView):
             request.authenticators = ()
         super().perform_authentication(request)
 
-    def count_request(self, request: Request) -> None:
-        user: Any = request.user
-        if user is None:
-            self.allowance = rates.take_anonymous(address_of(request))
-        else:
-            super().count_request(request)
+    def get_throttles(self) -> list[BaseThrottle]:
+        return super().get_throttles() if self.request.authenticators else [AddressThrottle()]
 
 
 class OfficialCardView(WellKnownView):

@@ -28,10 +28,17 @@ from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.sending import KEY_HEADER, LAST_EVENT_ID, Frame
 from mailbox.dialects.base import bodies, view
-from mailbox.dialects.base.authentication import CallerAuthentication, address_of, is_signed, presented_key, request_id
+from mailbox.dialects.base.authentication import (
+    CallerAuthentication,
+    CallerThrottle,
+    address_of,
+    is_signed,
+    presented_key,
+    request_id,
+)
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
-from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
+from mailbox.words.errors import Allowance, InvalidRequestError, MailboxError, UnknownAgentError
 
 COMMENT = b": the hub is here\n\n"
 SPACE = b" "  # leading white space is no content of JSON, so it shows a sign of life
@@ -89,10 +96,20 @@ class OpenAgentAuthentication(CallerAuthentication):
         return None if caller is None else (caller, official)
 
 
+class OpenAgentThrottle(CallerThrottle):
+    """Counts a request without credentials for the open agent and the address, and any other for its caller."""
+
+    def counted(self, request: Request) -> Allowance | None:
+        if isinstance(request.auth, OfficialAgent):
+            return rates.take_open(request.auth.agent, address_of(request))
+        return super().counted(request)
+
+
 class OfficialView(DialectView):
     """A view of the official protocol in one of its bindings. Subclasses wrap results and errors."""
 
     authentication_classes = (OpenAgentAuthentication, *DialectView.authentication_classes)
+    throttle_classes = (OpenAgentThrottle,)
     is_rpc: ClassVar[bool]
     agent_name: str | None = None  # as the URL or the tenant names the agent; None until it is known
     activated: tuple[str, ...] = ()
@@ -109,12 +126,6 @@ class OfficialView(DialectView):
     def named_agent(self, path: Mapping[str, str]) -> str | None:
         """Return the name of the agent as the URL has it; None if the request names it elsewhere."""
         return path.get("agent")
-
-    def count_request(self, request: Request) -> None:
-        if isinstance(request.auth, OfficialAgent):
-            self.allowance = rates.take_open(request.auth.agent, address_of(request))
-        else:
-            super().count_request(request)
 
     def official(self) -> OfficialAgent:
         """Return the agent that the request names. Raises `UnknownAgentError`."""

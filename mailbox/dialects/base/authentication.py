@@ -1,4 +1,4 @@
-"""The callers of requests: the classes that authenticate them, their signatures, and the id of each request."""
+"""The callers of requests: the classes that authenticate and limit them, their signatures, and the ids of requests."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import re
 import time
 import uuid
 from collections.abc import Mapping, MutableMapping
+from datetime import timedelta
 from functools import cache
 from typing import Any
 from urllib.parse import quote
@@ -16,6 +17,7 @@ from django.conf import settings
 from django.http import HttpRequest
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import public_routes
@@ -27,7 +29,7 @@ from mailbox.access.credentials.authentication import (
 from mailbox.access.limits import rates
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.words import certificates, ed25519, signatures, tokens
-from mailbox.words.errors import BadSignatureError, SignatureFault
+from mailbox.words.errors import Allowance, BadSignatureError, SignatureFault
 from mailbox.words.signatures import RequestParts, RequestSignature
 
 ID_HEADER = "HTTP_X_REQUEST_ID"  # the header in a request's META
@@ -133,6 +135,42 @@ class CertificateAuthentication(CallerAuthentication):
         with rates.of_strangers(address_of(request), None):
             caller = authenticate_certificate(fingerprint, **_came(request))
         return caller, caller.credential
+
+
+class RequestThrottle(BaseThrottle):
+    """The base of the classes that count a request. It counts a request for its public route, if it came by one.
+
+    A class raises `RateLimitedError` instead of returning False: the error has the state of the limit for the headers.
+    """
+
+    def allow_request(self, request: Request, view: Any) -> bool:
+        route = route_of(request._request)
+        if route is None:
+            view.allowance = self.counted(request)
+        else:
+            view.allowance = rates.take_from_window(
+                f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
+            )
+        return True
+
+    def counted(self, request: Request) -> Allowance | None:
+        """Count a request that came by no public route; return the state of the limit, None without a limit."""
+        raise NotImplementedError
+
+
+class CallerThrottle(RequestThrottle):
+    """Counts a request for its caller. One without a caller is not counted."""
+
+    def counted(self, request: Request) -> Allowance | None:
+        caller: Any = request.user
+        return None if caller is None else rates.take(caller)
+
+
+class AddressThrottle(RequestThrottle):
+    """Counts a request for its address. It limits views that need no credentials."""
+
+    def counted(self, request: Request) -> Allowance | None:
+        return rates.take_anonymous(address_of(request))
 
 
 def presented_key(headers: Mapping[str, str]) -> str | None:

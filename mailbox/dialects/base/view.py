@@ -10,7 +10,6 @@ import errno
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
@@ -28,17 +27,18 @@ from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import public_routes
 from mailbox.access.credentials.authentication import count_failure
-from mailbox.access.limits import rates
 from mailbox.database import outages
 from mailbox.dialects.base import authentication, bodies
 from mailbox.dialects.base.authentication import (
     ROUTE_ATTRIBUTE,
     ROUTE_PATH_ATTRIBUTE,
+    CallerThrottle,
     CertificateAuthentication,
     KeyAuthentication,
     RouteAuthentication,
@@ -148,6 +148,7 @@ class DialectView(APIView):
         KeyAuthentication,
         CertificateAuthentication,
     )
+    throttle_classes: Sequence[type[BaseThrottle]] = (CallerThrottle,)
     parser_classes = (StrictJSONParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJSON
@@ -175,19 +176,16 @@ class DialectView(APIView):
         DRF would also negotiate here, but each request of a dialect gets JSON. Until the caller is set, the nonce of a
         signature stays unspent: a request beyond the rate costs no transaction.
         """
-        if (route := self.route()) is not None:
+        if self.route() is not None:
             method = "GET" if request.method == "HEAD" else request.method
             if not self._is_open_to_routes(method):
                 raise MethodNotAllowedError(f"{method} is not answered here")
-            self.allowance = rates.take_from_window(
-                f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
-            )
         self.perform_authentication(request)
         caller: Any = request.user
         is_signed = isinstance(request.auth, RequestSignature)
         if not is_signed:
             self.caller = caller
-        self.count_request(request)
+        self.check_throttles(request)
         if is_signed:
             authentication.check_body(request._request, bodies.bytes_of(request._request, self.stalled))
             self.caller = caller
@@ -201,12 +199,6 @@ class DialectView(APIView):
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Answer with the methods of the route in Allow, and no body."""
         return Response(status=HTTPStatus.NO_CONTENT)
-
-    def count_request(self, request: Request) -> None:
-        """Count the request for its caller; raise `RateLimitedError`."""
-        caller: Any = request.user
-        if self.route() is None and caller is not None:
-            self.allowance = rates.take(caller)
 
     def route(self) -> PublicRoute | None:
         """Return the public route of the request; None for a request that came by no route."""

@@ -24,11 +24,11 @@ from mailbox.access.agents import peers
 from mailbox.access.limits import rates
 from mailbox.dialects.base import http_errors
 from mailbox.dialects.base.authentication import (
+    AddressThrottle,
     CertificateAuthentication,
     KeyAuthentication,
     RouteAuthentication,
     SignatureAuthentication,
-    address_of,
 )
 from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.openapi import describe
@@ -144,10 +144,7 @@ class PublicYeomanView(YeomanView):
     """A view that needs no credentials: a peer has none yet when it looks for capabilities."""
 
     authentication_classes = ()
-
-    def count_request(self, request: Request) -> None:
-        if self.route() is None:
-            self.allowance = rates.take_anonymous(address_of(request))
+    throttle_classes = (AddressThrottle,)
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> str:
