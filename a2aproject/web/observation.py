@@ -23,7 +23,7 @@ from a2aproject.web import log
 from a2aproject.web.log import METHODS
 from mailbox.access import audit
 from mailbox.database import waiting
-from mailbox.dialects.base import request_headers
+from mailbox.dialects.base import authentication
 
 if TYPE_CHECKING:
     from a2aproject.web.traces import Spans
@@ -110,7 +110,7 @@ class ObservationMiddleware:
         ``tasks`` gets the ids of the tasks that the request changes. None: the hub makes no spans.
         """
         began = time.perf_counter()
-        request_id = request_headers.request_id(request.META)
+        request_id = authentication.request_id(request.META)
         token = log.request_id.set(request_id)
         try:
             response = self.get_response(request)
@@ -130,7 +130,7 @@ class ObservationMiddleware:
             status=status,
             seconds=seconds,
             caller=caller,
-            is_known=caller != "" and not request.META.get(request_headers.STRANGER, False),
+            is_known=caller != "" and not request.META.get(authentication.STRANGER, False),
         )
         self._tell(answered, request, tasks)
         return response
@@ -161,7 +161,7 @@ def _route(request: HttpRequest) -> str:
 
 def _caller(request: HttpRequest) -> str:
     """Return the name of the agent or person, as far as the request was authenticated."""
-    named: str | None = request.META.get(request_headers.CALLER)
+    named: str | None = request.META.get(authentication.CALLER)
     if named is not None:
         return named
     person = getattr(request, "_cached_user", None)  # what Django has read of the session; no query is made for it

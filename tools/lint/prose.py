@@ -45,20 +45,6 @@ KEPT_NAMES = {  # the module and the name, each with the reason for it
     ("mailbox/models/lease.py", "ASKED"): "a stored status",
     ("mailbox/in_process/conversations.py", "said"): "an argument of the public API, and a path in its errors",
 }
-WELL_NAMED = (
-    "a2aproject",
-    "agentcards",
-    CLIENT,
-    "dashboard",
-    "mailbox/background",
-    "mailbox/database",
-    "mailbox/dialects",
-    "mailbox/in_process",
-    "mailbox/management",
-    "mailbox/models",
-    "mailbox/outbound",
-    "mailbox/words",
-)
 _PUZZLES = {
     r"^(?:Who|What|Whose|Whom)\b(?!.*\?)": "begin with a noun, not with who or what",
     r"^(?:As|So) (?:is|are|was|does|do)\b": "begin with a noun",
@@ -113,7 +99,7 @@ def prose_keeps_the_rule(project: Project) -> Iterator[Fault]:
 
 def each_definition_has_a_telling_name(project: Project) -> Iterator[Fault]:
     """Each definition is named by the field's term for what it is. Loop variables are free."""
-    for module in project.modules(*WELL_NAMED):
+    for module in project.modules(*PRODUCT):
         for line, name in definitions(module):
             if VAGUE.fullmatch(name) and (module.path, name) not in KEPT_NAMES:
                 yield module.fault(line, f"name what it is: {name}")

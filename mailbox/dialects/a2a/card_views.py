@@ -17,11 +17,13 @@ from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.utils.http import http_date
 from pydantic import RootModel
 from rest_framework.request import Request
+from rest_framework.throttling import BaseThrottle
 from typing_extensions import TypedDict
 
 from agentcards import card_signing, official_agents, official_card
 from agentcards.card_signing import Jwk
 from mailbox.dialects.a2a.errors import rest_error
+from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
@@ -99,10 +101,12 @@ class WellKnownView(DialectView):
         return False
 
     def perform_authentication(self, request: Request) -> None:
-        if self.needs_key() and request.method != "OPTIONS":
-            super().perform_authentication(request)
-        else:
-            self.let_anyone_in(request)
+        if request.method == "OPTIONS" or not self.needs_key():
+            request.authenticators = ()
+        super().perform_authentication(request)
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return super().get_throttles() if self.request.authenticators else [AddressThrottle()]
 
 
 class OfficialCardView(WellKnownView):

@@ -20,16 +20,25 @@ from rest_framework.response import Response
 from agentcards import official_agents
 from agentcards.official_agents import OfficialAgent
 from mailbox.access.agents import grants
+from mailbox.access.callers import Caller
 from mailbox.access.limits import rates
 from mailbox.dialects.a2a.calls import Call, Version, activated
 from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.sending import KEY_HEADER, LAST_EVENT_ID, Frame
-from mailbox.dialects.base import bodies, request_headers
+from mailbox.dialects.base import bodies, view
+from mailbox.dialects.base.authentication import (
+    CallerAuthentication,
+    CallerThrottle,
+    address_of,
+    is_signed,
+    presented_key,
+    request_id,
+)
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
-from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
+from mailbox.words.errors import Allowance, InvalidRequestError, MailboxError, UnknownAgentError
 
 COMMENT = b": the hub is here\n\n"
 SPACE = b" "  # leading white space is no content of JSON, so it shows a sign of life
@@ -68,9 +77,39 @@ _logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 
+class OpenAgentAuthentication(CallerAuthentication):
+    """Without credentials, to an agent that is open to anyone. The caller is the hub's anonymous agent."""
+
+    def authenticate(self, request: Request) -> tuple[Caller, OfficialAgent] | None:
+        if presented_key(request.headers) is not None or is_signed(request._request):
+            return None
+        if request.META.get(settings.A2A_CLIENT_CERT_META):
+            return None
+        try:
+            official = official_agents.find(request.parser_context["view"].agent_name or "")
+        except (UnknownAgentError, InvalidRequestError):
+            return None
+        address = address_of(request)
+        # The memory of this process refuses no caller. A stranger beyond its rate costs no query.
+        with nullcontext() if official.is_open else rates.of_strangers(address, None):
+            caller = grants.anonymous_caller(official.agent, request_id=request_id(request.META), address=address)
+        return None if caller is None else (caller, official)
+
+
+class OpenAgentThrottle(CallerThrottle):
+    """Counts a request without credentials for the open agent and the address, and any other for its caller."""
+
+    def counted(self, request: Request) -> Allowance | None:
+        if isinstance(request.auth, OfficialAgent):
+            return rates.take_open(request.auth.agent, address_of(request))
+        return super().counted(request)
+
+
 class OfficialView(DialectView):
     """A view of the official protocol in one of its bindings. Subclasses wrap results and errors."""
 
+    authentication_classes = (OpenAgentAuthentication, *DialectView.authentication_classes)
+    throttle_classes = (OpenAgentThrottle,)
     is_rpc: ClassVar[bool]
     agent_name: str | None = None  # as the URL or the tenant names the agent; None until it is known
     activated: tuple[str, ...] = ()
@@ -87,27 +126,6 @@ class OfficialView(DialectView):
     def named_agent(self, path: Mapping[str, str]) -> str | None:
         """Return the name of the agent as the URL has it; None if the request names it elsewhere."""
         return path.get("agent")
-
-    def perform_authentication(self, request: Request) -> None:
-        """Find the caller. A request without credentials to an open agent comes from the hub's anonymous agent."""
-        has_credentials = self.presented_key(request.headers) is not None or request_headers.is_signed(request)
-        if has_credentials or request.META.get(settings.A2A_CLIENT_CERT_META) or not self._let_anonymous_in(request):
-            super().perform_authentication(request)
-
-    def _let_anonymous_in(self, request: Request) -> bool:
-        try:
-            official = official_agents.find(self.agent_name or "")
-        except (UnknownAgentError, InvalidRequestError):
-            return False
-        address = request.META.get("REMOTE_ADDR", "")
-        # The memory of this process refuses no caller. A stranger beyond its rate costs no query.
-        with nullcontext() if official.is_open else rates.of_strangers(address, None):
-            caller = grants.anonymous_caller(official.agent, request_id=self.request_id, address=address)
-        if caller is None:
-            return False
-        self.allowance = rates.take_open(official.agent, address)
-        self.caller = caller
-        return True
 
     def official(self) -> OfficialAgent:
         """Return the agent that the request names. Raises `UnknownAgentError`."""
@@ -181,15 +199,12 @@ class OfficialView(DialectView):
 
     def broken(self, exc: Exception) -> bytes:
         """Return the body of an error that comes after the beginning of the response."""
-        return encoded(self.fault(self._reported(exc)))
+        return encoded(self.fault(self.reported(exc)))
 
-    def handle_exception(self, exc: Exception) -> Response:
-        error = self._reported(exc)
-        if isinstance(error, MailboxError):
-            return super().handle_exception(error)
-        return Response(self.fault(error), status=http_status(error, is_rpc=self.is_rpc))
+    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response | None]:
+        return exception_handler
 
-    def _reported(self, exc: Exception) -> Exception:
+    def reported(self, exc: Exception) -> Exception:
         """Return the error that the client gets. A bug of the hub is logged."""
         error = as_mailbox_error(exc, self.request)
         if error is None:
@@ -207,7 +222,18 @@ class OfficialView(DialectView):
         raise NotImplementedError
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        request_headers.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
+        view.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         if self.activated:
             response.headers[EXTENSIONS] = ", ".join(self.activated)
         return super().finalize_response(request, response, *args, **kwargs)
+
+
+def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Answer an error in the shape of the binding, also a bug of the hub."""
+    official: OfficialView = context["view"]
+    error = official.reported(exc)
+    response = view.exception_handler(error, context)
+    if response is None:
+        response = Response(official.fault(error), status=http_status(error, is_rpc=official.is_rpc))
+    response.content_type = official.answer_type()
+    return response

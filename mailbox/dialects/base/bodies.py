@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Collection, Generator, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
@@ -17,6 +17,7 @@ from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse, UnreadablePostError
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, Strict
 from rest_framework.negotiation import BaseContentNegotiation
+from rest_framework.parsers import BaseParser
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from typing_extensions import TypeAliasType, TypedDict
@@ -35,22 +36,6 @@ from mailbox.words.errors import InvalidRequestError
 from mailbox.words.times import LONGEST_MS
 
 JSON = frozenset({"application/json"})
-
-
-def json_of(
-    request: HttpRequest,
-    stalled: Callable[[], HttpResponse],
-    *,
-    media_types: Collection[str] = JSON,
-    items: str | None = None,
-) -> Any:
-    """Return the request's JSON body of any type; an absent body reads as ``{}``.
-
-    ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError` and the errors of
-    `check_head` and `bytes_of`.
-    """
-    check_head(request, media_types)
-    return json_text.loads(bytes_of(request, stalled), items=items) if _length_of(request) else {}
 
 
 def check_head(request: HttpRequest, media_types: Collection[str] = JSON) -> None:
@@ -114,6 +99,21 @@ class JSONRenderer(BaseRenderer):
         return encoded(data)
 
 
+class StrictJSONParser(BaseParser):
+    """Reads a body as the one strict reader of JSON does. The view has checked the head, which DRF does not look at.
+
+    Raises `InvalidJsonError` and the errors of `bytes_of`.
+    """
+
+    media_type = "application/json"
+
+    def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
+        if parser_context is None:
+            raise TypeError("the parser needs the request and its view")
+        view = parser_context["view"]
+        return json_text.loads(bytes_of(parser_context["request"]._request, view.stalled), items=view.items)
+
+
 class AlwaysJSON(BaseContentNegotiation):
     """Answer JSON to every Accept header: no program reads an error page."""
 
@@ -125,10 +125,11 @@ class AlwaysJSON(BaseContentNegotiation):
 
 
 class JSONRequest(Request):
-    """A request to a dialect. It has no parsers and no authenticators: views read the body and find the caller."""
+    """A request to a dialect. Its answer is always JSON."""
 
-    def __init__(self, request: HttpRequest) -> None:
-        super().__init__(request, negotiator=_NEGOTIATOR)
+    def __init__(self, request: HttpRequest, **of_view: Any) -> None:
+        """``of_view`` are the parsers, and the context that they get."""
+        super().__init__(request, negotiator=_NEGOTIATOR, **of_view)
         # The attributes that each request needs. The base class reads them through a failed look-up.
         self.method, self.headers, self.META = request.method, request.headers, request.META
         self.accepted_renderer, self.accepted_media_type = _RENDERER, JSONRenderer.media_type

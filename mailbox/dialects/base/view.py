@@ -6,15 +6,13 @@ first one. All code after it sees the path without the token, or a path that no 
 
 from __future__ import annotations
 
-import base64
-import binascii
 import errno
 import logging
 import re
-from collections.abc import Callable, Mapping
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
+from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -26,16 +24,27 @@ from django.urls import Resolver404, register_converter, resolve
 from django.urls.converters import StringConverter
 from pydantic import BaseModel, ValidationError
 from rest_framework import exceptions
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
 from rest_framework.views import APIView
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import authentication, public_routes
-from mailbox.access.limits import rates
+from mailbox.access.credentials import public_routes
+from mailbox.access.credentials.authentication import count_failure
 from mailbox.database import outages
-from mailbox.dialects.base import bodies, request_headers
-from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest
+from mailbox.dialects.base import authentication, bodies
+from mailbox.dialects.base.authentication import (
+    ROUTE_ATTRIBUTE,
+    ROUTE_PATH_ATTRIBUTE,
+    CallerThrottle,
+    CertificateAuthentication,
+    KeyAuthentication,
+    RouteAuthentication,
+    SignatureAuthentication,
+)
+from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest, StrictJSONParser
 from mailbox.dialects.base.http_errors import (
     TRANSPORT_STATUS,
     MethodNotAllowedError,
@@ -43,9 +52,10 @@ from mailbox.dialects.base.http_errors import (
     StalledBodyError,
     UnavailableError,
 )
-from mailbox.models import AuditEvent, PublicRoute
-from mailbox.words import certificates, errors
+from mailbox.models import PublicRoute
+from mailbox.words import errors
 from mailbox.words.errors import Allowance, BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
+from mailbox.words.signatures import RequestSignature
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
@@ -124,9 +134,6 @@ def problem(error: Mapping[str, Any]) -> str:
 Shape = TypeVar("Shape", bound=BaseModel)
 _logger = logging.getLogger(__name__)
 
-# The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
-ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
-
 
 class DialectView(APIView):
     """A view of a dialect. Subclasses give ``error_status`` and may override `error_body`.
@@ -135,29 +142,53 @@ class DialectView(APIView):
     method is, because a browser asks with it before its request.
     """
 
+    authentication_classes: Sequence[type[BaseAuthentication]] = (
+        RouteAuthentication,
+        SignatureAuthentication,
+        KeyAuthentication,
+        CertificateAuthentication,
+    )
+    throttle_classes: Sequence[type[BaseThrottle]] = (CallerThrottle,)
+    parser_classes = (StrictJSONParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJSON
     error_status: ClassVar[Mapping[type[MailboxError], HTTPStatus]] = {}
     open_to_routes: ClassVar[frozenset[str]] = frozenset()
     media_types: ClassVar[frozenset[str]] = bodies.JSON  # of the bodies that it reads
+    items: ClassVar[str | None] = None  # the member of a batch that lists its items, as in `json_text.loads`
     operation_suffix = ""  # names the route in the OpenAPI document, where the view serves several
     caller: Caller
     request_id: str
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
-        self.request_id = request_headers.request_id(request.META)
-        return JSONRequest(request)
+        self.request_id = authentication.request_id(request.META)
+        return JSONRequest(
+            request,
+            parsers=self.get_parsers(),
+            authenticators=self.get_authenticators(),
+            parser_context=self.get_parser_context(request),
+        )
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if (route := self.route()) is not None:
+        """Find the caller and count the request.
+
+        DRF would also negotiate here, but each request of a dialect gets JSON. Until the caller is set, the nonce of a
+        signature stays unspent: a request beyond the rate costs no transaction.
+        """
+        if self.route() is not None:
             method = "GET" if request.method == "HEAD" else request.method
             if not self._is_open_to_routes(method):
                 raise MethodNotAllowedError(f"{method} is not answered here")
-            self.allowance = rates.take_from_window(
-                f"route:{route.public_id}", limit=route.rate_limit, window=timedelta(minutes=1)
-            )
         self.perform_authentication(request)
+        caller: Any = request.user
+        is_signed = isinstance(request.auth, RequestSignature)
+        if not is_signed:
+            self.caller = caller
+        self.check_throttles(request)
+        if is_signed:
+            authentication.check_body(request._request, bodies.bytes_of(request._request, self.stalled))
+            self.caller = caller
         malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
         if malformed:
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
@@ -169,99 +200,44 @@ class DialectView(APIView):
         """Answer with the methods of the route in Allow, and no body."""
         return Response(status=HTTPStatus.NO_CONTENT)
 
-    def perform_authentication(self, request: Request) -> None:
-        address = request.META.get("REMOTE_ADDR", "")
-        if (route := self.route()) is not None:
-            self.caller = public_routes.caller(route, request_id=self.request_id, address=address)
-            return
-        came = {"source": AuditEvent.Source.API, "request_id": self.request_id, "address": address}
-        if request_headers.is_signed(request):
-            self._authenticate_signed(request._request, came)
-            return
-        key = self.presented_key(request.headers)
-        certificate = request.META.get(settings.A2A_CLIENT_CERT_META) if key is None else None
-        with rates.of_strangers(address, key):
-            if certificate is None:
-                self.caller = authentication.authenticate(key, **came)
-            else:
-                fingerprint = certificates.fingerprint(certificate)
-                self.caller = authentication.authenticate_certificate(fingerprint, **came)
-        self.allowance = rates.take(self.caller)
-
-    def _authenticate_signed(self, request: HttpRequest, came: Mapping[str, Any]) -> None:
-        """Set the caller of a signed request. An API key beside the signature is not looked at.
-
-        Until the caller is set, the nonce stays unspent: a request beyond the rate costs no transaction.
-        """
-        with rates.of_strangers(came["address"], request_headers.claimed_key(request)):
-            caller = authentication.authenticate_signature(request_headers.verified_signature(request), **came)
-        self.allowance = rates.take(caller)
-        request_headers.check_body(request, bodies.bytes_of(request, self._stalled))
-        self.caller = caller
-
-    def let_anyone_in(self, request: Request) -> None:
-        """Count a request of a view that needs no key; raise `RateLimitedError`. Such a request has no caller."""
-        if self.route() is None:
-            self.allowance = rates.take_anonymous(request.META.get("REMOTE_ADDR", ""))
-
-    def presented_key(self, headers: Mapping[str, str]) -> str | None:
-        """Return the API key of a request; None without a key. A dialect may override the order of headers."""
-        return presented_key(headers)
-
     def route(self) -> PublicRoute | None:
         """Return the public route of the request; None for a request that came by no route."""
-        return getattr(self.request._request, ROUTE_ATTRIBUTE, None)
+        return authentication.route_of(self.request._request)
 
     def base_url(self) -> str:
         """Return the base URL under which the hub answers this client. A public route's ends in its token, a secret."""
         path: str = getattr(self.request._request, ROUTE_PATH_ATTRIBUTE, "")
         return f"{settings.PUBLIC_URL}{path}"
 
-    def body(self, shape: type[Shape], *, items: str | None = None) -> Shape:
+    def body(self, shape: type[Shape]) -> Shape:
         """Return the request's JSON body as ``shape``; an absent body reads as ``{}``.
 
-        ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidRequestError` and the errors of
-        `json`.
+        Raises `InvalidRequestError` and the errors of `json`.
         """
-        return parse(shape, self.json(items=items))
+        return parse(shape, self.json())
 
     def query(self, shape: type[Shape]) -> Shape:
         """Return the query parameters as ``shape``; raise `InvalidRequestError`."""
         return parse(shape, self.request.query_params.dict())
 
-    def json(self, *, items: str | None = None) -> Any:
+    def json(self) -> Any:
         """Return the request's JSON body of any type; an absent body reads as ``{}``.
 
-        ``items`` names the items of a batch, as in `json_text.loads`. Raises `InvalidJsonError`,
-        `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`.
+        It is DRF's ``request.data``, once the head of the body is admitted. Raises `InvalidJsonError`,
+        `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`. After an error of
+        the body itself, DRF has an empty body.
         """
-        return bodies.json_of(self.request._request, self._stalled, media_types=self.media_types, items=items)
+        bodies.check_head(self.request._request, self.media_types)
+        return self.request.data
 
-    def _stalled(self) -> Response:
+    def stalled(self) -> Response:
         """Return the answer to a request whose body does not arrive in time. Another thread calls this."""
         response: Response = self.finalize_response(self.request, self.handle_exception(StalledBodyError()))
         response.render()
         return response
 
-    def handle_exception(self, exc: Exception) -> Response:
-        error = as_mailbox_error(exc, self.request)
-        if error is None:
-            raise exc
-        if isinstance(error, BadSignatureError):
-            authentication.count_failure(f"signature {error.fault}", self.request.META.get("REMOTE_ADDR", ""))
-        status = self.status_of(error)
-        response = Response(self.error_body(error, status), status=status)
-        if status == HTTPStatus.SERVICE_UNAVAILABLE:
-            response["Retry-After"] = "1"
-        if isinstance(error, RateLimitedError):
-            response["Retry-After"] = str(error.retry_after)
-            self.allowance = error.allowance
-        if isinstance(error, MethodNotAllowedError):
-            response["Allow"] = ", ".join(self.allowed_methods)
-        if status == HTTPStatus.UNAUTHORIZED:
-            response["WWW-Authenticate"] = "Bearer"
-        response.exception = True
-        return response
+    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response | None]:
+        return exception_handler
 
     def status_of(self, error: MailboxError) -> HTTPStatus:
         return self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
@@ -277,8 +253,8 @@ class DialectView(APIView):
         response.headers.setdefault("Cache-Control", "no-store")
         response.headers["X-Request-Id"] = self.request_id
         if (caller := getattr(self, "caller", None)) is not None:
-            self.request.META[request_headers.CALLER] = caller.name
-            self.request.META[request_headers.STRANGER] = caller.is_stranger
+            self.request.META[authentication.CALLER] = caller.name
+            self.request.META[authentication.STRANGER] = caller.is_stranger
         for name, value in self.allowance.headers().items() if self.allowance else ():
             response.headers[name] = value
         return response
@@ -305,17 +281,26 @@ def parse(shape: type[Shape], value: object) -> Shape:
         raise InvalidRequestError(fields) from error
 
 
-def presented_key(headers: Mapping[str, str]) -> str | None:
-    """Return the API key of a request: Bearer, X-API-Key, or the password of HTTP Basic; None without one."""
-    scheme, _, value = headers.get("Authorization", "").partition(" ")
-    if scheme.lower() == "bearer":
-        return value.strip()
-    if scheme.lower() == "basic":
-        try:
-            return base64.b64decode(value.strip(), validate=True).decode().partition(":")[2]
-        except (binascii.Error, UnicodeDecodeError):
-            return ""
-    return headers.get("X-API-Key")
+def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Answer an error in the shape of the view's dialect. Return None for a bug of the hub, which DRF then raises."""
+    view: DialectView = context["view"]
+    error = as_mailbox_error(exc, view.request)
+    if error is None:
+        return None
+    if isinstance(error, BadSignatureError):
+        count_failure(f"signature {error.fault}", view.request.META.get("REMOTE_ADDR", ""))
+    status = view.status_of(error)
+    response = Response(view.error_body(error, status), status=status)
+    if status == HTTPStatus.SERVICE_UNAVAILABLE:
+        response["Retry-After"] = "1"
+    if isinstance(error, RateLimitedError):
+        response["Retry-After"] = str(error.retry_after)
+        view.allowance = error.allowance
+    if isinstance(error, MethodNotAllowedError):
+        response["Allow"] = ", ".join(view.allowed_methods)
+    if status == HTTPStatus.UNAUTHORIZED and (scheme := view.get_authenticate_header(view.request)):
+        response["WWW-Authenticate"] = scheme
+    return response
 
 
 def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
@@ -337,6 +322,26 @@ def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case Http404() | exceptions.NotFound():
             return PathNotFoundError()
     return None
+
+
+def admit_page(
+    sent: Mapping[str, str], response: HttpResponseBase, *, methods: Iterable[str], headers: Iterable[str]
+) -> None:
+    """Let a browser show the response to a page of `A2A_CORS_ORIGINS`, and to no other page."""
+    if settings.A2A_CORS_ORIGINS:
+        response.headers["Vary"] = "Origin"
+    origin = sent.get("Origin")
+    if origin is not None and origin in settings.A2A_CORS_ORIGINS:
+        response.headers["Access-Control-Allow-Origin"] = origin
+        response.headers["Access-Control-Allow-Headers"] = ", ".join(headers)
+        response.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
+
+
+def is_foreign_page(sent: Mapping[str, str]) -> bool:
+    """Whether a request comes from a page that is neither the hub's own nor one of `A2A_CORS_ORIGINS`."""
+    origin = sent.get("Origin")
+    own = urlsplit(settings.PUBLIC_URL)
+    return origin is not None and origin not in (f"{own.scheme}://{own.netloc}", *settings.A2A_CORS_ORIGINS)
 
 
 _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)

@@ -26,6 +26,7 @@ from agentcards.card_document import CardDocument, build_agent_card, build_agent
 from agentcards.models import AgentProfile
 from mailbox.access import capabilities, requests
 from mailbox.access.agents import directory
+from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.bodies import Exact, Lax, Text
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import handler, wire
@@ -291,12 +292,10 @@ CORS = {
 class PublicCardView(AgentRoute):
     """A view without a key, for pages of any site. A cache may keep its answer for five minutes."""
 
+    authentication_classes = ()
+    throttle_classes = (AddressThrottle,)
     http_method_names = ("get", "head", "options")
     open_to_routes = frozenset({"GET"})
-
-    def perform_authentication(self, request: Request) -> None:
-        """Let any client read: a card is public."""
-        self.let_anyone_in(request)
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
         return HttpResponse(

@@ -215,6 +215,8 @@ class DrainBody(NextTask):
 
 
 class TasksBatchView(MailboxView):
+    items = "tasks"
+
     @describe(
         summary="Send up to 500 tasks",
         tag="tasks",
@@ -224,7 +226,7 @@ class TasksBatchView(MailboxView):
         operation_id="send_tasks",
     )
     def post(self, request: Request) -> Response:
-        items = self.body(TasksBody, items="tasks").tasks
+        items = self.body(TasksBody).tasks
         rates.take_for_items(self.caller, len(items))
         read = read_tasks(items)
         valid = valid_of(read)
@@ -233,6 +235,8 @@ class TasksBatchView(MailboxView):
 
 
 class ResultsBatchView(MailboxView):
+    items = "results"
+
     @describe(
         summary="Post up to 100 results",
         tag="results",
@@ -242,7 +246,7 @@ class ResultsBatchView(MailboxView):
         operation_id="post_results",
     )
     def post(self, request: Request) -> Response:
-        items = self.body(ResultsBody, items="results").results
+        items = self.body(ResultsBody).results
         rates.take_for_items(self.caller, len(items))
         read = read_results(items)
         valid = valid_of(read)
@@ -253,13 +257,10 @@ class ResultsBatchView(MailboxView):
 class ReceivingBatchView(ReceivingView):
     http_method_names = ("post",)
 
-    def received_in_body(self, shape: type[Receive], *, items: str | None = None) -> Receive:
-        """Return the request's body with the attempt id of its header. Raises as `received` does.
-
-        ``items`` names the items of a batch, as in `json_text.loads`.
-        """
+    def received_in_body(self, shape: type[Receive]) -> Receive:
+        """Return the request's body with the attempt id of its header. Raises as `received` does."""
         self.must_be_agent()
-        how, attempt = self.body(shape, items=items), self.attempt_of_header()
+        how, attempt = self.body(shape), self.attempt_of_header()
         if attempt is None:
             return how
         if "attempt_id" in how.model_fields_set and how.attempt_id != attempt:
@@ -268,6 +269,8 @@ class ReceivingBatchView(ReceivingView):
 
 
 class LeaseBatchView(ReceivingBatchView):
+    items = "results"
+
     @describe(
         summary="Post the results of your last tasks and lease the next",
         tag="tasks",
@@ -278,7 +281,7 @@ class LeaseBatchView(ReceivingBatchView):
         operation_id="lease_tasks",
     )
     def post(self, request: Request) -> Response:
-        how = self.received_in_body(LeaseBody, items="results")
+        how = self.received_in_body(LeaseBody)
         read = read_results(how.results)
         answered = batches.next_tasks(
             self.caller,
@@ -294,6 +297,8 @@ class LeaseBatchView(ReceivingBatchView):
 
 
 class DrainBatchView(ReceivingBatchView):
+    items = "ack"
+
     @describe(
         summary="Acknowledge your last results and drain the next",
         tag="results",
@@ -304,7 +309,7 @@ class DrainBatchView(ReceivingBatchView):
         operation_id="drain_results",
     )
     def post(self, request: Request) -> Response:
-        how = self.received_in_body(DrainBody, items="ack")
+        how = self.received_in_body(DrainBody)
         read = read_acks(how.ack)
         answered = batches.next_results(
             self.caller,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from http import HTTPStatus
 from typing import Any, Literal, NotRequired
 
@@ -15,7 +15,7 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.limits import rates
-from mailbox.dialects.base import request_headers
+from mailbox.dialects.base import view
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from mailbox.dialects.base.openapi import describe
@@ -96,7 +96,7 @@ class McpView(DialectView):
     message: McpMessage | None = None  # None until the whole envelope was read
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if request_headers.is_foreign_page(request.headers):
+        if view.is_foreign_page(request.headers):
             raise ForeignOriginError
         if request.method != "OPTIONS":
             super().initial(request, *args, **kwargs)
@@ -171,15 +171,12 @@ class McpView(DialectView):
                     yield _event(_answer(message.id, end.value))
                     return
         except Exception as error:  # noqa: BLE001 (the status was sent, so that the stream must report it)
-            yield _event(_fault(message.id, self._reported(error)))
+            yield _event(_fault(message.id, self.reported(error)))
 
-    def handle_exception(self, exc: Exception) -> Response:
-        error = self._reported(exc)
-        if isinstance(error, MailboxError):
-            return super().handle_exception(error)
-        return Response(self.fault(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
+    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response | None]:
+        return exception_handler
 
-    def _reported(self, exc: Exception) -> Exception:
+    def reported(self, exc: Exception) -> Exception:
         """Return the error that the client gets. A bug of the hub is logged."""
         error = as_mailbox_error(exc, self.request)
         if error is None:
@@ -203,8 +200,16 @@ class McpView(DialectView):
         return _fault(self.rpc_id, error)
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        request_headers.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
+        view.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         return super().finalize_response(request, response, *args, **kwargs)
+
+
+def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
+    """Answer an error in the shape of JSON-RPC, also a bug of the hub."""
+    mcp: McpView = context["view"]
+    error = mcp.reported(exc)
+    response = view.exception_handler(error, context)
+    return response or Response(mcp.fault(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _answer(rpc_id: MessageId | None, result: Json) -> Json:

@@ -5,7 +5,7 @@ They refuse as FastAPI and Agnostic do: ``{"detail": ...}``. Source: Agnostic AD
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from http import HTTPStatus
@@ -16,12 +16,20 @@ from django.conf import settings
 from django.utils import timezone
 from drf_spectacular.utils import OpenApiParameter
 from pydantic import BaseModel
+from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.agents import peers
 from mailbox.access.limits import rates
-from mailbox.dialects.base import http_errors, view
+from mailbox.dialects.base import http_errors
+from mailbox.dialects.base.authentication import (
+    AddressThrottle,
+    CertificateAuthentication,
+    KeyAuthentication,
+    RouteAuthentication,
+    SignatureAuthentication,
+)
 from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
@@ -70,7 +78,20 @@ WORDS: Mapping[type[MailboxError], str] = {
 }
 
 
+class HeaderAuthentication(KeyAuthentication):
+    """By the key in X-API-Key; without that header, by the key in Authorization."""
+
+    def presented_key(self, headers: Mapping[str, str]) -> str | None:
+        return headers["X-API-Key"] if "X-API-Key" in headers else super().presented_key(headers)
+
+
 class YeomanView(DialectView):
+    authentication_classes: Sequence[type[BaseAuthentication]] = (
+        RouteAuthentication,
+        SignatureAuthentication,
+        HeaderAuthentication,
+        CertificateAuthentication,
+    )
     error_status = STATUS
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
@@ -78,10 +99,6 @@ class YeomanView(DialectView):
         if (request.method or "").lower() not in (name.lower() for name in self.allowed_methods):
             raise MethodNotAllowedError
         super().initial(request, *args, **kwargs)
-
-    def presented_key(self, headers: Mapping[str, str]) -> str | None:
-        """Return the key in X-API-Key; without that header, the key in Authorization."""
-        return headers["X-API-Key"] if "X-API-Key" in headers else view.presented_key(headers)
 
     def perform_authentication(self, request: Request) -> None:
         try:
@@ -124,11 +141,10 @@ class YeomanView(DialectView):
 
 
 class PublicYeomanView(YeomanView):
-    """A view that needs no credentials."""
+    """A view that needs no credentials: a peer has none yet when it looks for capabilities."""
 
-    def perform_authentication(self, request: Request) -> None:
-        """Let any client read: a peer has no credentials yet when it looks for capabilities."""
-        self.let_anyone_in(request)
+    authentication_classes = ()
+    throttle_classes = (AddressThrottle,)
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> str:

@@ -19,7 +19,7 @@ from http_message_signatures.algorithms import ED25519
 from mailbox.access import nonces
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import rates, waits
-from mailbox.dialects.base.request_headers import COVERED_IF_SENT
+from mailbox.dialects.base.authentication import COVERED_IF_SENT
 from mailbox.models import Agent, AuditEvent, CapabilityGrant, SigningKey, SpentNonce, Task
 from mailbox.upkeep import sweep
 from mailbox.words import ed25519, signatures
