@@ -18,6 +18,8 @@ from mailbox.access.agents import grants
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import keys as keys_module
 from mailbox.access.people import saved_views
+from mailbox.background import jobs
+from mailbox.database import timetable
 from mailbox.life import leasing, operator_tasks, push_configs, results, updates
 from mailbox.models import AuditEvent, CapabilityGrant, Failure, Lease, PublicRoute, PushDelivery, ReplayEntry, Task
 from mailbox.repairs import auto_retry
@@ -88,6 +90,10 @@ class World:
         self.view = saved_views.save(
             self.olga, User.objects.get(username="olga"), page="tasks", name="team", query="q=", is_shared=True
         )
+        jobs.register()
+        for minutes, error in ((2, None), (4, "no space left")):
+            for turn in timetable.take_due(timezone.now() + timedelta(minutes=minutes), ()):
+                timetable.record(turn, started=timezone.now(), error=error)
         self.event = AuditEvent.objects.of_task(self.queued.uuid)[0]
         self.grant = CapabilityGrant.objects.filter(subject=self.bob.agent)[0]
         self.key_of_bob = factories.key_of(self.bob)  # his only one, because an agent has two at most
