@@ -221,13 +221,11 @@ class DialectView(APIView):
         return parse(shape, self.request.query_params.dict())
 
     def json(self) -> Any:
-        """Return the request's JSON body of any type; an absent body reads as ``{}``.
+        """Return the request's JSON body of any type, DRF's ``request.data``; an absent body reads as ``{}``.
 
-        It is DRF's ``request.data``, once the head of the body is admitted. Raises `InvalidJsonError`,
-        `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`. After an error of
-        the body itself, DRF has an empty body.
+        Raises `InvalidJsonError`, `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`,
+        `StalledBodyError`.
         """
-        bodies.check_head(self.request._request, self.media_types)
         return self.request.data
 
     def stalled(self) -> Response:
