@@ -16,7 +16,7 @@ from tests.support.hub import ROOT
 
 pytestmark = pytest.mark.django_db
 
-MOST_MODULES = 41
+MOST_MODULES = 40
 
 
 @pytest.fixture
