@@ -53,8 +53,8 @@ FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
     ),
     (
         "mailbox.models.lease",
-        "given = self.filter(receive_attempt_id=attempt_id)",
-        "given = self.live().filter(receive_attempt_id=attempt_id)",
+        "leases = self.filter(receive_attempt_id=attempt_id)",
+        "leases = self.live().filter(receive_attempt_id=attempt_id)",
     ),
     (
         "mailbox.models.result",
