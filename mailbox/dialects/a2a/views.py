@@ -143,14 +143,22 @@ class RpcView(OfficialView):
 class TenantRpcView(RpcView):
     """The JSON-RPC URL of all agents: ``tenant`` in the parameters names the agent."""
 
+    unread: MailboxError | None = None  # the error of the body, which is reported once the caller is known
+
     def named_agent(self, path: Mapping[str, str]) -> str | None:
         try:
             body = self.json()
-        except MailboxError:  # reported once the caller is known
+        except MailboxError as error:
+            self.unread = error
             return None
         params = body.get("params") if isinstance(body, dict) else None
         tenant = params.get("tenant") if isinstance(params, dict) else None
         return tenant if isinstance(tenant, str) else None
+
+    def json(self) -> Any:
+        if self.unread is not None:
+            raise self.unread
+        return super().json()
 
 
 REST_TAG = "A2A by HTTP+JSON"

@@ -10,7 +10,6 @@ import json
 import re
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from datetime import UTC, datetime
-from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import orjson
@@ -39,18 +38,13 @@ from mailbox.words.times import LONGEST_MS
 JSON = frozenset({"application/json"})
 
 
-def check_head(request: HttpRequest, media_types: Collection[str] = JSON) -> int:
-    """Return the length of the body, and read nothing.
-
-    Raises `UnsupportedMediaTypeError` for a body of another type, `LengthRequiredError` and `BodyTooLargeError`.
-    """
-    length = _length_of(request)
-    if length == 0:
-        return 0
+def check_head(request: HttpRequest, media_types: Collection[str] = JSON) -> None:
+    """Raise `UnsupportedMediaTypeError` for a body of another type, and the errors of its length. Reads no body."""
+    if _length_of(request) == 0:
+        return
     headers = request.headers
     if media_type(request) not in media_types or headers.get("Content-Encoding", "identity").lower() != "identity":
         raise UnsupportedMediaTypeError
-    return length
 
 
 def media_type(request: HttpRequest) -> str:
@@ -64,10 +58,8 @@ def bytes_of(request: HttpRequest, stalled: Callable[[], HttpResponse]) -> bytes
     If the body does not arrive in time, another thread calls ``stalled`` for the answer to the request. Raises
     `LengthRequiredError`, `BodyTooLargeError`, `StalledBodyError`.
     """
-    return _read(request, stalled) if _length_of(request) else b""
-
-
-def _read(request: HttpRequest, stalled: Callable[[], HttpResponse]) -> bytes:
+    if _length_of(request) == 0:
+        return b""
     request.META[STALLED_ANSWER] = stalled
     try:
         return request.body
@@ -108,20 +100,18 @@ class JSONRenderer(BaseRenderer):
 
 
 class StrictJSONParser(BaseParser):
-    """Reads a body as the one strict reader of JSON does; an absent body reads as ``{}``.
+    """Reads a body as the one strict reader of JSON does. The view has checked the head, which DRF does not look at.
 
-    Raises `InvalidJsonError`, `StalledBodyError` and the errors of `check_head`.
+    Raises `InvalidJsonError` and the errors of `bytes_of`.
     """
 
     media_type = "application/json"
 
     def parse(self, stream: Any, media_type: str | None = None, parser_context: Mapping[str, Any] | None = None) -> Any:
         if parser_context is None:
-            raise TypeError("the parser needs the view, which has the limits of its bodies")
+            raise TypeError("the parser needs the request and its view")
         view = parser_context["view"]
-        if check_head(stream, view.media_types) == 0:
-            return {}
-        return json_text.loads(_read(stream, view.stalled), items=view.items)
+        return json_text.loads(bytes_of(parser_context["request"]._request, view.stalled), items=view.items)
 
 
 class AlwaysJSON(BaseContentNegotiation):
@@ -135,19 +125,14 @@ class AlwaysJSON(BaseContentNegotiation):
 
 
 class JSONRequest(Request):
-    """A request to a dialect. It and its answer are always JSON."""
+    """A request to a dialect. Its answer is always JSON."""
 
     def __init__(self, request: HttpRequest, **of_view: Any) -> None:
-        """``of_view`` are the parsers and authenticators, and the context that they get."""
+        """``of_view`` are the parsers, and the context that they get."""
         super().__init__(request, negotiator=_NEGOTIATOR, **of_view)
         # The attributes that each request needs. The base class reads them through a failed look-up.
         self.method, self.headers, self.META = request.method, request.headers, request.META
         self.accepted_renderer, self.accepted_media_type = _RENDERER, JSONRenderer.media_type
-
-    @cached_property
-    def data(self) -> Any:
-        """The body, as the view's parser reads it. DRF's own also looks for forms and files, which no dialect takes."""
-        return _NEGOTIATOR.select_parser(self, self.parsers).parse(self._request, None, self.parser_context)
 
 
 _NEGOTIATOR = AlwaysJSON()

@@ -157,18 +157,9 @@ class DialectView(APIView):
     media_types: ClassVar[frozenset[str]] = bodies.JSON  # of the bodies that it reads
     items: ClassVar[str | None] = None  # the member of a batch that lists its items, as in `json_text.loads`
     operation_suffix = ""  # names the route in the OpenAPI document, where the view serves several
-    allow: ClassVar[str]  # the methods of the view, for the header
     caller: Caller
     request_id: str
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
-
-    def __init_subclass__(cls) -> None:
-        super().__init_subclass__()
-        cls.allow = ", ".join(cls().allowed_methods)
-
-    @property
-    def default_response_headers(self) -> dict[str, str]:
-        return {"Allow": self.allow}
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         self.request_id = authentication.request_id(request.META)
@@ -182,9 +173,8 @@ class DialectView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Find the caller and count the request.
 
-        DRF would also negotiate here, but each request of a dialect gets JSON. The caller of a key is set before the
-        count, so that the log names it. Any other is set after: the nonce of a signature stays unspent until then, and
-        a request beyond the rate costs no transaction.
+        DRF would also negotiate here, but each request of a dialect gets JSON. Until the caller is set, the nonce of a
+        signature stays unspent: a request beyond the rate costs no transaction.
         """
         if self.route() is not None:
             method = "GET" if request.method == "HEAD" else request.method
@@ -192,12 +182,13 @@ class DialectView(APIView):
                 raise MethodNotAllowedError(f"{method} is not answered here")
         self.perform_authentication(request)
         caller: Any = request.user
-        if isinstance(request.auth, str):
+        is_signed = isinstance(request.auth, RequestSignature)
+        if not is_signed:
             self.caller = caller
         self.check_throttles(request)
-        if isinstance(request.auth, RequestSignature):
+        if is_signed:
             authentication.check_body(request._request, bodies.bytes_of(request._request, self.stalled))
-        self.caller = caller
+            self.caller = caller
         malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
         if malformed:
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
@@ -230,11 +221,13 @@ class DialectView(APIView):
         return parse(shape, self.request.query_params.dict())
 
     def json(self) -> Any:
-        """Return the request's JSON body of any type, DRF's ``request.data``; an absent body reads as ``{}``.
+        """Return the request's JSON body of any type; an absent body reads as ``{}``.
 
-        Raises `InvalidJsonError`, `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`,
-        `StalledBodyError`.
+        It is DRF's ``request.data``, once the head of the body is admitted. Raises `InvalidJsonError`,
+        `LengthRequiredError`, `BodyTooLargeError`, `UnsupportedMediaTypeError`, `StalledBodyError`. After an error of
+        the body itself, DRF has an empty body.
         """
+        bodies.check_head(self.request._request, self.media_types)
         return self.request.data
 
     def stalled(self) -> Response:
@@ -304,7 +297,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
         response["Retry-After"] = str(error.retry_after)
         view.allowance = error.allowance
     if isinstance(error, MethodNotAllowedError):
-        response["Allow"] = view.allow
+        response["Allow"] = ", ".join(view.allowed_methods)
     if status == HTTPStatus.UNAUTHORIZED and (scheme := view.get_authenticate_header(view.request)):
         response["WWW-Authenticate"] = scheme
     return response
