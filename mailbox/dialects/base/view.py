@@ -173,8 +173,9 @@ class DialectView(APIView):
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Find the caller and count the request.
 
-        DRF would also negotiate here, but each request of a dialect gets JSON. Until the caller is set, the nonce of a
-        signature stays unspent: a request beyond the rate costs no transaction.
+        DRF would also negotiate here, but each request of a dialect gets JSON. The caller of a key is set before the
+        count, so that the log names it. Any other is set after: the nonce of a signature stays unspent until then, and
+        a request beyond the rate costs no transaction.
         """
         if self.route() is not None:
             method = "GET" if request.method == "HEAD" else request.method
@@ -182,13 +183,12 @@ class DialectView(APIView):
                 raise MethodNotAllowedError(f"{method} is not answered here")
         self.perform_authentication(request)
         caller: Any = request.user
-        is_signed = isinstance(request.auth, RequestSignature)
-        if not is_signed:
+        if isinstance(request.auth, str):
             self.caller = caller
         self.check_throttles(request)
-        if is_signed:
+        if isinstance(request.auth, RequestSignature):
             authentication.check_body(request._request, bodies.bytes_of(request._request, self.stalled))
-            self.caller = caller
+        self.caller = caller
         malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
         if malformed:
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
