@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.http.request import HttpHeaders
 from rest_framework.authentication import BaseAuthentication
 from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
@@ -195,9 +196,13 @@ _KEYID = re.compile(r';keyid="([1-9A-HJ-NP-Za-km-z]{32,44})"')
 _RESERVED = "!$&'()*+,;=:@"  # characters that a path may hold as they are or percent-encoded
 
 
+# The two headers as META has them, where the look-up for each request takes the least time.
+_INPUT_META, _SIGNATURE_META = map(HttpHeaders.to_wsgi_name, (signatures.INPUT, signatures.SIGNATURE))
+
+
 def is_signed(request: HttpRequest) -> bool:
     """Whether a request has one of the two headers of a signature. Then only its signature counts."""
-    return signatures.INPUT in request.headers or signatures.SIGNATURE in request.headers
+    return _INPUT_META in request.META or _SIGNATURE_META in request.META
 
 
 def claimed_key(request: HttpRequest) -> str | None:

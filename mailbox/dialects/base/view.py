@@ -157,9 +157,18 @@ class DialectView(APIView):
     media_types: ClassVar[frozenset[str]] = bodies.JSON  # of the bodies that it reads
     items: ClassVar[str | None] = None  # the member of a batch that lists its items, as in `json_text.loads`
     operation_suffix = ""  # names the route in the OpenAPI document, where the view serves several
+    allow: ClassVar[str]  # the methods of the view, for the header
     caller: Caller
     request_id: str
     allowance: Allowance | None = None  # of the limit that counted the request; None if no limit has counted it
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.allow = ", ".join(cls().allowed_methods)
+
+    @property
+    def default_response_headers(self) -> dict[str, str]:
+        return {"Allow": self.allow}
 
     def initialize_request(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Request:
         self.request_id = authentication.request_id(request.META)
@@ -297,7 +306,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
         response["Retry-After"] = str(error.retry_after)
         view.allowance = error.allowance
     if isinstance(error, MethodNotAllowedError):
-        response["Allow"] = ", ".join(view.allowed_methods)
+        response["Allow"] = view.allow
     if status == HTTPStatus.UNAUTHORIZED and (scheme := view.get_authenticate_header(view.request)):
         response["WWW-Authenticate"] = scheme
     return response
