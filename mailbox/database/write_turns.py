@@ -118,7 +118,7 @@ def _try_lock(file: int) -> bool:
 Answer = TypeVar("Answer")
 Step = Callable[[], Answer]  # returns the answer of a write, or raises its error
 
-MOST = 64  # writes of one transaction
+MOST_SHARED = 64  # writes of one transaction
 
 
 class _Write(Generic[Answer]):
@@ -194,7 +194,7 @@ def _lead(own: _Write[Answer]) -> Answer:
     steps: Sequence[Step[Any]] = ()
     try:
         with turn():
-            writes += _waiting.take(MOST - 1)
+            writes += _waiting.take(MOST_SHARED - 1)
             steps = _together([write.work for write in writes])
     except Exception as error:
         failed = partial(_raise, error)

@@ -249,8 +249,8 @@ def _of_agents(minute: datetime, stale: QuerySet[Lease]) -> list[Depth]:
 
 
 PAIRS_KEPT = timedelta(hours=26)  # the widest range of the map, and a slot
-BATCH = 2_000  # tasks, and as many results, that one transaction counts
-MOST = 100_000  # of both that one pass counts; after an upgrade the others follow, pass by pass
+PAIRED_AT_ONCE = 2_000  # tasks, and as many results, that one transaction counts
+MOST_PAIRED = 100_000  # of both that one pass counts; after an upgrade the others follow, pass by pass
 
 Key = tuple[int, int, int, int]  # span, slot, sender, recipient
 Counts = defaultdict[Key, list[int]]  # sent, results, errors
@@ -263,7 +263,7 @@ def count_pairs(now: datetime | None = None) -> int:
     """
     now = now or timezone.now()
     total = 0
-    while total < MOST:
+    while total < MOST_PAIRED:
         with write_turns.turn(), transaction.atomic():
             counted = _batch(RollUpTurn.take(), now)
         total += counted
@@ -308,7 +308,7 @@ def _settled(
         else rows.filter(pk__gt=RollUp.objects.mark_before(now - PAIRS_KEPT, roll_up_mark))
     )
     settled = 0
-    for row in _before(rows[:BATCH], now - SETTLES_AFTER):
+    for row in _before(rows[:PAIRED_AT_ONCE], now - SETTLES_AFTER):
         mark, at, sender, recipient = row[:4]
         settled += 1
         if at < now - PAIRS_KEPT:

@@ -103,7 +103,7 @@ def prove(row_id: int) -> Proof:
     leaves = [sealed.leaf(seal.form, row) for row in numbered]
     for index, row in enumerate(numbered):
         if row["id"] == row_id:
-            return Proof(row=row, leaf=leaves[index], steps=sealed.path(leaves, index), block=seal.block)
+            return Proof(row=row, leaf=leaves[index], steps=sealed.merkle_path(leaves, index), block=seal.block)
     raise NotSealedError(f"There is no row {row_id}.", row=row_id)
 
 

@@ -27,7 +27,7 @@ def merkle_leaf(content: bytes) -> bytes:
     return hashlib.sha256(b"\x00" + content).digest()
 
 
-def node(left: bytes, right: bytes) -> bytes:
+def merkle_node(left: bytes, right: bytes) -> bytes:
     """Return the hash of the node above two hashes."""
     return hashlib.sha256(b"\x01" + left + right).digest()
 
@@ -40,7 +40,7 @@ def merkle_root(leaves: Sequence[bytes]) -> bytes:
     return level[0] if level else hashlib.sha256(b"").digest()
 
 
-def path(leaves: Sequence[bytes], index: int) -> list[Step]:
+def merkle_path(leaves: Sequence[bytes], index: int) -> list[Step]:
     """Return the siblings on the way from the leaf at ``index`` to the root, the lowest first."""
     level, steps = list(leaves), []
     while len(level) > 1:
@@ -51,17 +51,17 @@ def path(leaves: Sequence[bytes], index: int) -> list[Step]:
     return steps
 
 
-def climbed(start: bytes, steps: Iterable[Step]) -> bytes:
+def merkle_climb(start: bytes, steps: Iterable[Step]) -> bytes:
     """Return the root to which ``steps`` lead from the leaf hash ``start``."""
     root = start
     for side, sibling in steps:
-        root = node(sibling, root) if side == "left" else node(root, sibling)
+        root = merkle_node(sibling, root) if side == "left" else merkle_node(root, sibling)
     return root
 
 
 def _above(level: Sequence[bytes]) -> list[bytes]:
     """Return the next level. A last node without a sibling rises as it is."""
-    pairs = [node(level[at], level[at + 1]) for at in range(0, len(level) - 1, 2)]
+    pairs = [merkle_node(level[at], level[at + 1]) for at in range(0, len(level) - 1, 2)]
     return [*pairs, level[-1]] if len(level) % 2 else pairs
 
 

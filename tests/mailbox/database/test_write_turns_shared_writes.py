@@ -87,7 +87,7 @@ def test_writes_that_wait_for_a_turn_share_its_transaction(at_once, sizes):
 
 
 def test_a_transaction_takes_a_limited_number_of_writes(at_once, sizes, monkeypatch):
-    monkeypatch.setattr(write_turns, "MOST", 2)
+    monkeypatch.setattr(write_turns, "MOST_SHARED", 2)
 
     futures = at_once(*map(insert, "abcde"))
 

@@ -70,7 +70,7 @@ def test_a_row_that_may_not_be_settled_waits(alice, bob):
 
 
 def test_many_rows_are_counted_in_batches(alice, bob, monkeypatch):
-    monkeypatch.setattr(rollups, "BATCH", 2)
+    monkeypatch.setattr(rollups, "PAIRED_AT_ONCE", 2)
     for _ in range(5):
         failed(alice, bob)
 

@@ -88,7 +88,7 @@ def test_a_proof_leads_from_the_row_to_the_signed_root():
     proof = verification.prove(rows[2].pk)
 
     assert proof.row["data"] == rows[2].data
-    assert sealed.climbed(sealed.leaf(proof.block.form, proof.row), proof.steps).hex() == proof.block.root
+    assert sealed.merkle_climb(sealed.leaf(proof.block.form, proof.row), proof.steps).hex() == proof.block.root
     assert proof.block.is_signed()
 
 

@@ -32,6 +32,6 @@ def test_each_leaf_leads_to_the_root_and_no_other_leaf_does(size):
     leaves = LEAVES[:size]
 
     for index, leaf in enumerate(leaves):
-        steps = sealed.path(leaves, index)
-        assert sealed.climbed(leaf, steps) == sealed.merkle_root(leaves)
-        assert sealed.climbed(sealed.merkle_leaf(b"other"), steps) != sealed.merkle_root(leaves)
+        steps = sealed.merkle_path(leaves, index)
+        assert sealed.merkle_climb(leaf, steps) == sealed.merkle_root(leaves)
+        assert sealed.merkle_climb(sealed.merkle_leaf(b"other"), steps) != sealed.merkle_root(leaves)

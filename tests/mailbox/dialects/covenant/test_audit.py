@@ -63,7 +63,7 @@ def test_a_proof_can_be_checked_from_the_answer_alone(operator, journal):
     steps = [(step["side"], bytes.fromhex(step["hash"])) for step in proof["steps"]]
     leaf = sealed.leaf(proof["block"]["form"], proof["row"])
     assert leaf.hex() == proof["leaf"]
-    assert sealed.climbed(leaf, steps).hex() == proof["block"]["root"]
+    assert sealed.merkle_climb(leaf, steps).hex() == proof["block"]["root"]
     assert proof["block"]["key"] == Seal.objects.latest("last_id").key
 
 

@@ -231,8 +231,6 @@ def mcp(session: Session) -> None:
     resources: this command passes messages on to its /mcp. Problems are on stderr. The command ends when stdin is
     closed, and at once by SIGTERM. Running requests have 30 seconds to finish after the end of stdin.
     """
-    # joined
-
     credentials = contexts.credentials_of(session.context)
     bridge = Bridge(session.hub.url, credentials, write=_write, note=session.printer.note)
     with contextlib.suppress(asyncio.CancelledError):
