@@ -1,7 +1,5 @@
 """Errors that keep the hub from starting. The module imports no settings: the settings raise these errors."""
 
-from __future__ import annotations
-
 from django.core.exceptions import ImproperlyConfigured
 
 

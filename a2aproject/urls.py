@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from csp.constants import UNSAFE_INLINE
 from csp.decorators import csp_update
 from django.conf import settings

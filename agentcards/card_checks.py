@@ -1,7 +1,5 @@
 """Checks of an agent's cards. They look at the hub's own data and call no other server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ Field order and skill mapping are those of corvid-agent's ``agent-card.ts``. A c
 reader can use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from typing import NotRequired
 

@@ -3,8 +3,6 @@
 Sources: RFC 7515 (JWS), RFC 7638 (thumbprints), RFC 8785 (canonical JSON), A2A 1.0 "Agent card signing".
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from collections.abc import Mapping

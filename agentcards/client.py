@@ -5,8 +5,6 @@ never calls a URL from a card.
 Source: corvid-agent, A2A protocol, "Exported Functions", invariants 8 to 11, "Error Cases".
 """
 
-from __future__ import annotations
-
 import json
 import logging
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Errors of calls to remote agents. Source: corvid-agent, client error cases; A2A, errors."""
 
-from __future__ import annotations
-
 from mailbox.outbound.errors import ExternalServiceError
 
 LONGEST_SHOWN = 1000  # characters of an answer's error

@@ -3,8 +3,6 @@
 So a send looks up neither the agent nor its profile. A change is seen after `KEPT_FOR` at the latest.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source: A2A specification 1.0, "Agent discovery"; 0.3, "AgentCard".
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any

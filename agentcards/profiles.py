@@ -3,8 +3,6 @@
 Source: corvid-agent, invariant 3.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The registry of running jobs: each job registers a card with a name and skills. Source: Marianne."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import TypeVar
 

@@ -8,8 +8,6 @@ operators or the automatic retry requeue it. A task of which nothing was sent is
 hub does a repeated submission once, so its tasks are submitted again, too.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping, Sequence
 from contextlib import closing

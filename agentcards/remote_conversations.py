@@ -4,8 +4,6 @@ A conversation goes on after a question of the agent. A remote task whose task o
 cancelled. An agent that got its authorization by another way goes on by itself, so it is polled meanwhile.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Sequence
 from datetime import datetime, timedelta

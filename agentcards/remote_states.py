@@ -1,7 +1,5 @@
 """Remote agents as operators see them: where they are, whether the hub reaches them, and what it does there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

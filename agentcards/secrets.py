@@ -3,8 +3,6 @@
 The erasure covers the texts in an agent's profile and cards.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The registered MCP tools, which agents may use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

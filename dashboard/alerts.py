@@ -1,7 +1,5 @@
 """The job that reports long-waiting decisions of the overview to people outside the dashboard."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Iterator
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The list of the journal with the figures of its rows, and the page of a row."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The failures of a time range in groups, and the page of a group, which plans to send its tasks again."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The page of who sends to whom, and its map as plain geometry. The same data always gives the same picture."""
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The command palette: where a text leads, and what it may mean."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice

@@ -1,7 +1,5 @@
 """The list of the idempotency cache with its savings, and the act that drops a cached result."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 

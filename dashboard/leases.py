@@ -1,7 +1,5 @@
 """The list of leases, the page of a lease, and the two repairs of one lease: a requeue and a forced error."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The lists of repairs and of plans, and the page of a plan, which repairs many leases at once."""
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping
 from datetime import datetime

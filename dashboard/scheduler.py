@@ -1,7 +1,5 @@
 """The page of the retry scheduler, its runs, a run by hand, and the verdicts of the retry gate."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Exits with 0 if the hub of this container is ready, else with 1 and the reason: the image's health check."""
 
-from __future__ import annotations
-
 import os
 import sys
 from http import HTTPStatus

@@ -3,8 +3,6 @@
 Each page of `PAGES` has one function, which returns the whole text that the page must have. A test compares both.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 import re

@@ -4,8 +4,6 @@ The pages are written to be read in the repository. Three things differ in the s
 the pages of `ELSEWHERE` join those of `docs`, a link to a file that is no page becomes text, and so does a diagram.
 """
 
-from __future__ import annotations
-
 import os.path
 import re
 import shutil

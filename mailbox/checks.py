@@ -1,7 +1,5 @@
 """System checks of the mailbox's own settings."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

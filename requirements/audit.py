@@ -4,8 +4,6 @@ Usage: audit.py FILE... The exit status is 0 if every package was looked up and 
 and 3 if packages could not be looked up, for example without a network. Status 3 is no clean bill.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -3,8 +3,6 @@
 `make lint` checks the code itself.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

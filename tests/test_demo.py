@@ -1,7 +1,5 @@
 """The demo, started as readers start it. It starts its own hub, so one database suffices to test it."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

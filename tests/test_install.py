@@ -1,7 +1,5 @@
 """The environment that `make` installs holds the pinned packages, and no installer with known weaknesses."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

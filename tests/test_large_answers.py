@@ -1,7 +1,5 @@
 """No answer grows with the payloads that an agent stores: lists are cut at a budget of bytes and go on by a cursor."""
 
-from __future__ import annotations
-
 import io
 import json
 import tracemalloc

@@ -1,7 +1,5 @@
 """`make site` and `make serve`, in a tree with stand-ins for the tools that they run."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """An audit of the pinned packages never passes unchecked."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import sys

@@ -1,7 +1,5 @@
 """The tour: its day keeps every invariant of the hub, its pages show the day, and its end leaves nothing."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import re

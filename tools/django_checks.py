@@ -3,8 +3,6 @@
 One process runs both commands of Django, because the start of the hub takes longer than either.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -1,7 +1,5 @@
 """The pipe by which the supervisor notices that a service gets its work done: one byte for each sign of progress."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Callable

@@ -5,8 +5,6 @@ does. So the hub takes the server's own handle of the connection, which is priva
 The note of that handle also keeps environment variables out of the request.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence

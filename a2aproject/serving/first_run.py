@@ -1,7 +1,5 @@
 """The first run: a new hub gets an operator and an agent."""
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The supervisor starts its services by the path of this file, so they run in any working directory.
 """
 
-from __future__ import annotations
-
 import runpy
 import sys
 from pathlib import Path

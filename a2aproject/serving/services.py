@@ -1,7 +1,5 @@
 """The programs of a hub, by the words of `serve --only`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence

@@ -4,8 +4,6 @@ A file is mapped into memory. A write to a page without space on the disk would 
 the space of its files at its start, and counts alone if there is none.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 from pathlib import Path

@@ -5,8 +5,6 @@ the operating system closes that end with the supervisor, even if it was killed.
 process started later notices a closed pipe too.
 """
 
-from __future__ import annotations
-
 import contextlib
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Settings of the hub. Only these modules read the environment variables by which operators set the hub up."""
 
-from __future__ import annotations
-
 import tomllib
 from datetime import timedelta
 from pathlib import Path

@@ -4,8 +4,6 @@ The settings are those of DATABASE_URL, with the options for durability and many
 hub may read the files of the folder.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import re

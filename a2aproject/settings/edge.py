@@ -4,8 +4,6 @@ All times are in milliseconds. `make serve` and `make site` collect the static f
 may keep for years, and compressed. Where they are not collected, the web processes serve them from the packages.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit

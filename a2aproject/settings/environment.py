@@ -4,8 +4,6 @@ Invalid values are errors. The values read are recorded, so that pages can show 
 packages that only some hubs need are the extras of pyproject.toml. The hub starts a web process for each processor.
 """
 
-from __future__ import annotations
-
 import math
 import os
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Settings of what the hub keeps and for how long, of the journal's seals, and of the rates and quotas of agents."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from a2aproject.settings.environment import CENTURY_MS, env

@@ -4,8 +4,6 @@ Alerts report decisions that wait too long for a person. The thresholds decide w
 checks report.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from urllib.parse import urlsplit

@@ -4,8 +4,6 @@ Without an issuer there is no sign-in by OpenID Connect. Operators cannot change
 sign in, and which files their browsers may load.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 from csp.constants import NONE, SELF

@@ -1,7 +1,5 @@
 """Requests to Django's admin, which passes queries to the database unchecked and answers any method."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.core.exceptions import BadRequest

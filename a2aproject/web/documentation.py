@@ -4,8 +4,6 @@ The site is the folder that `make site` writes, and has a policy of its own for 
 once in a process: building takes long, and every client may request it.
 """
 
-from __future__ import annotations
-
 import mimetypes
 import re
 import threading

@@ -5,8 +5,6 @@ every half millisecond, the wake-ups alone use up the processors, and no thread 
 a crowd begin or end together. So the interval grows with the requests under way.
 """
 
-from __future__ import annotations
-
 import sys
 import threading
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The log as JSON: one object a line, for a record of any logger and for each answered request."""
 
-from __future__ import annotations
-
 import logging
 from contextvars import ContextVar
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The metrics of the hub, in the text format of Prometheus (`/metrics`)."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterable, Iterator
 from datetime import timedelta

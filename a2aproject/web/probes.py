@@ -1,7 +1,5 @@
 """Health probes: this process is alive (`/healthz`), and it can serve requests (`/readyz`)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from django.db import Error, connection

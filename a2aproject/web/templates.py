@@ -1,7 +1,5 @@
 """Loads the project's templates."""
 
-from __future__ import annotations
-
 import re
 
 from django.template import Origin

@@ -4,8 +4,6 @@ The id of the root task is the id of the trace. So the sends, leases and results
 module needs the extra ``otel``.
 """
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

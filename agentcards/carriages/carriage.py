@@ -1,7 +1,5 @@
 """The wall between the carrier and the ways of carrying: how a task is submitted, and seen at its agent."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import Protocol

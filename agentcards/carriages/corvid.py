@@ -1,7 +1,5 @@
 """Carries tasks to corvid-agents: submits them to ``/a2a/tasks/send`` and polls them. Source: corvid-agent, client."""
 
-from __future__ import annotations
-
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

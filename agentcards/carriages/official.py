@@ -7,8 +7,6 @@ task, with all that the agent's last message has.
 Source: A2A 1.0, SendMessage, GetTask, SubscribeToTask, CancelTask.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace

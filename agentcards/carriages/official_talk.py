@@ -1,7 +1,5 @@
 """The conversation with an agent of the official protocol about one task: its row, its messages and its calls."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Rows that describe agents: profiles, tools, cards of running jobs, and calls to remote agents."""
 
-from __future__ import annotations
-
 from agentcards.models.profile import AgentCard, AgentProfile, Tool
 from agentcards.models.remote import RemoteCall, RemoteCard, RemoteConversation, RemoteOutage
 

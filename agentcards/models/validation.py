@@ -1,7 +1,5 @@
 """The checks of the fields of profiles and tools."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -5,8 +5,6 @@ Source: A2A 1.0, "JSON-RPC Protocol Binding", "HTTP+JSON/REST Protocol Binding",
 Methods".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -3,8 +3,6 @@
 Nothing of it is stored. Source: A2A 1.0, SendMessage, SendStreamingMessage, GetTask.
 """
 
-from __future__ import annotations
-
 import logging
 import uuid
 from collections.abc import Iterator

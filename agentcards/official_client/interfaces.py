@@ -3,8 +3,6 @@
 Source: A2A 1.0, AgentCard and AgentInterface; A2A 0.3, AgentCard.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """JSON of other servers, read into values that both databases can store."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Builds the package with flit, once the client for threads is written. The format is that of PEP 517."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import write_sync

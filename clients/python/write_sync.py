@@ -1,7 +1,5 @@
 """Writes the client for threads, ``_sync``, from that for asyncio, ``_async``. A build of the package runs it."""
 
-from __future__ import annotations
-
 import io
 import re
 import tokenize

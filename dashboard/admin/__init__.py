@@ -1,7 +1,5 @@
 """Django's admin: searches and exports of the hub's rows, and the rights of people, keys and agents."""
 
-from __future__ import annotations
-
 from dashboard.admin import access, rows
 
 __all__ = ["access", "rows"]

@@ -1,7 +1,5 @@
 """Agents as rows, with their recent results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

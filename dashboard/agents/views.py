@@ -3,8 +3,6 @@
 To open or close an agent is a change of rights, so it needs a proof.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """A change that needs a reason: its form as a page of its own and, the same, within a dialog."""
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar

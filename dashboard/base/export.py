@@ -1,7 +1,5 @@
 """Lists as CSV and JSON lines, streamed a few rows at a time."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

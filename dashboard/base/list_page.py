@@ -1,7 +1,5 @@
 """The base of all lists: filters in the address, keyset pages, a bounded count, and exports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """A form that the hub cannot accept because it is old, incomplete, or from a signed-out person. Its text is kept."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from urllib.parse import urlencode
 

@@ -3,8 +3,6 @@
 A choice of the address has known values. An unknown value is refused, so a page never shows other rows than requested.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import time

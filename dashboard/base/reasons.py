@@ -1,7 +1,5 @@
 """The reason of a change: its form, and the person's latest reasons, offered again in an incident of several acts."""
 
-from __future__ import annotations
-
 from django import forms
 from django.http import HttpRequest
 

@@ -4,8 +4,6 @@ The plane of a plot over time is `WIDTH` by `HEIGHT` and is stretched to the pla
 so they keep their shape.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The thresholds of a person's attention. One threshold feeds the tiles, the navigation, the histogram and the list."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 

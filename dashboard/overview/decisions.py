@@ -1,7 +1,5 @@
 """The state of the hub now, in one query, and the decisions that need an operator, each with a link."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Only a hub with a provider loads this module. It needs the extra ``oidc``.
 """
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """The sign-in with its second step, and the sign-out."""
 
-from __future__ import annotations
-
 import time
 from datetime import timedelta
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """The conversation and the artifacts of a task, as its page shows them: the newest, each up to a length."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime

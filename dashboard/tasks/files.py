@@ -5,8 +5,6 @@ A request may ask for a range of the bytes of a response, by which a player seek
 Source: RFC 9110, "Range Requests".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from http import HTTPStatus

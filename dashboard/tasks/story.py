@@ -1,7 +1,5 @@
 """The history of a task as a sequence of states: pure functions over its journal and its leases."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta

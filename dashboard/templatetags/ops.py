@@ -5,8 +5,6 @@ The problem of an attempt at a delivery, in few words. The page shows the receiv
 How the pages show a state: its sign, its word, and the name of its colour.
 """
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 from html import escape

@@ -3,8 +3,6 @@
 The settings load it in place of Django's own tag.
 """
 
-from __future__ import annotations
-
 from functools import cache, lru_cache
 from typing import Any
 from uuid import UUID

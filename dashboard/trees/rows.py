@@ -1,7 +1,5 @@
 """The table rows of a task tree. Siblings of a kind form groups, deep levels fold, and filters keep the ancestors."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The list of task trees, and the page of a tree by time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The equivalent commands of pages. People copy them and learn to automate."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from datetime import timedelta

@@ -7,8 +7,6 @@ A declared media type is a word of a stranger, so it decides only between pictur
 hold scripts, such as SVG, are not among them.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

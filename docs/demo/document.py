@@ -1,7 +1,5 @@
 """Cuts a text file into sections. Each section becomes one task."""
 
-from __future__ import annotations
-
 import math
 from pathlib import Path
 

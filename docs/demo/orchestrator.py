@@ -6,8 +6,6 @@ The whole job is a task too, which the orchestrator sends to itself. It is the p
 can draw the tree and any reader can join the results.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 import time

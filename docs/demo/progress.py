@@ -1,7 +1,5 @@
 """A progress bar on stderr: redrawn in place on a terminal, a line per quarter elsewhere."""
 
-from __future__ import annotations
-
 import sys
 
 WIDTH = 30

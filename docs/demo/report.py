@@ -1,7 +1,5 @@
 """The orchestrator's output: a report joined from all results, and the tree of tasks."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Usage: python docs/demo/run.py FILE
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The skills of the three workers: each reads Markdown and returns JSON."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any

@@ -7,8 +7,6 @@ over. Each result carries the lease id as a fence. If an operator requeued the t
 result.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from typing import Any

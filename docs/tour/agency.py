@@ -1,7 +1,5 @@
 """The travel agency of agency.toml: its trips, the texts of its tasks, and what its agents answer."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence

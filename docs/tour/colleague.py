@@ -5,8 +5,6 @@ Usage: A2A_URL=... A2A_API_KEY=... python colleague.py planner|hotels|writer|pay
 The planner sends the others work and reads their results. The agent of the payments fails at most of its tasks.
 """
 
-from __future__ import annotations
-
 import re
 import signal
 import sys

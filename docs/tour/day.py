@@ -1,7 +1,5 @@
 """Plays the day of day.toml: carries out the steps of its stories along one clock."""
 
-from __future__ import annotations
-
 import heapq
 import inspect
 import tomllib

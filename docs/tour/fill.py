@@ -5,8 +5,6 @@ Usage: python fill.py FILE
 FILE gets, as JSON, the operator's password and the API key of each agent. A database that has a hub is refused.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

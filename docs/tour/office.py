@@ -1,7 +1,5 @@
 """The office of the travel agency: its agents and people, and the verbs of the day's steps."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime

@@ -6,8 +6,6 @@ PORT names the port; without it a free port is taken. The data are in a new fold
 PostgreSQL, they are in a new schema of that database. The end deletes that folder and schema, and nothing else.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ journal has the first rows of a minute, and then one row with the number of the 
 tasks it changes.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

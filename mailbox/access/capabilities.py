@@ -3,8 +3,6 @@
 Source: Covenant A2A, "Capability gating".
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime

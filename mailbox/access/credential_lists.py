@@ -3,8 +3,6 @@
 The hub stores no secret of theirs, so no list has one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The nonces of signed requests. Each takes effect once."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 

@@ -3,8 +3,6 @@
 Their displays end in ``@hub``, but for the agent that stands for all callers without a key.
 """
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db.models import Exists, OuterRef, Q

@@ -4,8 +4,6 @@ Actions are spelled as grants spell them. A constructor also spells the scope id
 Source: Covenant A2A, "Capability gating".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self

@@ -1,7 +1,5 @@
 """Sends callbacks (webhooks): signed, through the outbound guard, with a bounded number at once."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac

@@ -3,8 +3,6 @@
 Source: A2A, push notifications.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

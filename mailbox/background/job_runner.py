@@ -1,7 +1,5 @@
 """Runs the jobs of the timetable, in one process and with threads."""
 
-from __future__ import annotations
-
 import logging
 import threading
 import time

@@ -4,8 +4,6 @@ The timetable holds the dotted name of each job. A job takes no arguments. It re
 success. The cluster may run a job twice, so each job is safe to run twice at once.
 """
 
-from __future__ import annotations
-
 import logging
 import uuid
 from dataclasses import replace

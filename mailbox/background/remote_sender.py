@@ -5,8 +5,6 @@ submissions use separate pools of threads. Each agent may use a few threads of a
 one. A call that finds no thread for its stream is polled.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 import threading

@@ -1,7 +1,5 @@
 """A task and its descendants by ``parent``, level by level, as one recursive query."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 from django.db import connection

@@ -1,7 +1,5 @@
 """Lists of ids and moments as one parameter of a statement, and the values that both databases store differently."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime

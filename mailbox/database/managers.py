@@ -3,8 +3,6 @@
 Django's own instances cost several times as much. Django would also rewrite the parameters of a statement in each run.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from datetime import datetime

@@ -1,7 +1,5 @@
 """The record of applied migrations in a database, where a squashed migration stands for earlier migrations."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from django.db.migrations.loader import MigrationLoader

@@ -1,7 +1,5 @@
 """The bytes of changed and deleted rows that SQLite keeps: in its full-text tables and in its write-ahead log."""
 
-from __future__ import annotations
-
 from django.db import connection
 
 from mailbox.database import write_turns

@@ -3,8 +3,6 @@
 A probe without a sign of trouble writes nothing. After a refused change, it repeats a real write until that succeeds.
 """
 
-from __future__ import annotations
-
 import logging
 import os
 import secrets

@@ -1,7 +1,5 @@
 """PostgreSQL statements that each connection plans once: most of a short statement's cost is its planning."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

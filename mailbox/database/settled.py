@@ -3,8 +3,6 @@
 PostgreSQL gives an id when a row is inserted, not when it is committed, so a smaller id may appear after a larger id.
 """
 
-from __future__ import annotations
-
 import time
 
 from django.db import connection

@@ -3,8 +3,6 @@
 Of django-q2 the hub uses the documented models alone.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass

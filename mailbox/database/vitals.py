@@ -1,7 +1,5 @@
 """Vital signs of the database, each from one query with bounded work."""
 
-from __future__ import annotations
-
 import sqlite3
 import time
 from contextlib import closing

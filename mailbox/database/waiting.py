@@ -1,7 +1,5 @@
 """Waits for an arrival, which hold no transaction and no database connection meanwhile, and the seats for them."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence

@@ -3,8 +3,6 @@
 Small writes of several threads share one transaction of SQLite, so that one commit serves them all.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import fcntl

@@ -1,7 +1,5 @@
 """The mailbox for Python code in this process. Source: Covenant A2A, trait "Mailbox"."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import timedelta
 from itertools import islice

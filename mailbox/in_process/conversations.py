@@ -3,8 +3,6 @@
 Source: A2A, messages, artifacts and task states.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta

@@ -4,8 +4,6 @@ A result without them, as most results are, costs no query here. `Result.has_mor
 from its rows, whose contents are read a few at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

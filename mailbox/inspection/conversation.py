@@ -1,7 +1,5 @@
 """The conversation of a task: the messages of both parties, and the artifacts. Source: A2A, history and artifacts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import accumulate, chain, islice

@@ -4,8 +4,6 @@ A reader that returns to the same tasks keeps their logs in a cache. All streams
 feed, which renders each event once.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from bisect import bisect_right

@@ -1,7 +1,5 @@
 """The inbox of an agent: the tasks addressed to it that the caller may see, in the order in which they were sent."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Rows of the journal: of a task, of a request, of a pass of the retry gate, of people."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 

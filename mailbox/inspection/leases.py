@@ -1,7 +1,5 @@
 """Leases, live and ended: of one task, of one agent, and the events after one lease."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

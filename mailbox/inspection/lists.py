@@ -3,8 +3,6 @@
 A list has only rows that the caller may see. It is filtered before it is limited.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 A number has at most 18 digits.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 A task stops when it is interrupted or resolved. All requests of a process that wait for such tasks share one look.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -5,8 +5,6 @@ has the tree with the newest child first. It goes over the newest children by an
 is read beyond a limit.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The facts that the journal keeps of a compacted task. They answer repeated sends and results after its deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -3,8 +3,6 @@
 The state of the seals takes a few indexed queries. Only a verification reads the rows of blocks.
 """
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ An item is decided as the single verb of `sending`, `leasing` and `results` deci
 each other item, in a commit of its own, in the order of the batch. Repeated sends are recognised together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta

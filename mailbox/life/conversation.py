@@ -1,7 +1,5 @@
 """The verb of a sender that has more to say about its task."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID

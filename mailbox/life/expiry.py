@@ -4,8 +4,6 @@ The first verb that reads such a task resolves it, so the hub is right without i
 such tasks sooner.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import TypeVar

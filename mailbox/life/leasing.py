@@ -1,7 +1,5 @@
 """The verbs of a recipient: lease and release a task, send a heartbeat."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from uuid import UUID
 

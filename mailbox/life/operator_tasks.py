@@ -4,8 +4,6 @@ All people send as one agent of the hub, which has no API key. The journal names
 finished task again, as a new task.
 """
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from uuid import UUID

@@ -3,8 +3,6 @@
 No read shows a token or credentials.
 """
 
-from __future__ import annotations
-
 import uuid
 from collections.abc import Mapping, Sequence
 from datetime import datetime

@@ -7,8 +7,6 @@ object with ``artifacts``, each whole, and with ``closing``, the blocks of the c
 Source: Covenant idempotency policy, "Receiver-side result cache".
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from datetime import datetime

@@ -3,8 +3,6 @@
 `replay.answer` resolves a task with a cached result. The fast form, `mailbox/life/fast_path`, posts a plain result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The verbs of results: post, drain and acknowledge them. A drain delivers results to the sender of their tasks."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The verbs of a sender: send and cancel a task."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from uuid import UUID
 

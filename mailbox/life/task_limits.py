@@ -1,7 +1,5 @@
 """The limits of one task: how much its parties may say and produce before its result."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Updates: the messages, progress, artifacts and questions that a holder posts while it works."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from uuid import UUID

@@ -3,8 +3,6 @@
 A webhook's row is claimed for one attempt at a time. Its position moves when the receiver has answered.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from mailbox.models.agent import Agent, CapabilityGrant, Peer
 from mailbox.models.alert import Alert, LastPass
 from mailbox.models.artifact import Artifact

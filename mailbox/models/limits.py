@@ -1,7 +1,5 @@
 """The stock of each agent at the hub, as upper bounds that a send raises."""
 
-from __future__ import annotations
-
 from django.db import models
 
 

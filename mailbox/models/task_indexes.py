@@ -3,8 +3,6 @@
 An index slows down every change of its tasks.
 """
 
-from __future__ import annotations
-
 from django.db import models
 from django.db.models import Q
 from django.db.models.expressions import RawSQL

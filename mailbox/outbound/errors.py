@@ -1,7 +1,5 @@
 """Errors of outbound calls: the hub refused to call, or the call failed."""
 
-from __future__ import annotations
-
 from mailbox.words.errors import MailboxError
 
 

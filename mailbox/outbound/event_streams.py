@@ -1,7 +1,5 @@
 """Server-sent events of other servers, read as they come. Source: WHATWG HTML, "Server-sent events"."""
 
-from __future__ import annotations
-
 import codecs
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

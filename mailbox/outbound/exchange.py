@@ -5,8 +5,6 @@ is bounded too, after decompression; the usual bound is 1 MiB. Redirects are not
 certificate or credential from the environment.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

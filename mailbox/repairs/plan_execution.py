@@ -1,7 +1,5 @@
 """Carrying out an applied plan. Each row is a decision of its own, with its own guard and capability check."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Mapping

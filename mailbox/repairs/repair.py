@@ -1,7 +1,5 @@
 """Repairs of leased tasks by operators, and by agents that hold the capability."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum

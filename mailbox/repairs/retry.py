@@ -3,8 +3,6 @@
 Source: Covenant idempotency policy, "Explicit retry gate".
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -3,8 +3,6 @@
 A webhook gets the JSON of the hub, or the text of Slack and its likes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -3,8 +3,6 @@
 A restore changes the database in one transaction, or not at all.
 """
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Erasure: blanks the payload of finished tasks, and keeps its hashes. The journal's seals stay valid."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Filing failed tasks by the fingerprint of their error, so that the failures page reads no messages."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The import of tasks from another system, in the state that they had there."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID

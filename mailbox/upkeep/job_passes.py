@@ -1,7 +1,5 @@
 """The record of each timed job's newest passes, by which the health of the hub is judged."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

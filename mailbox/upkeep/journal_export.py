@@ -4,8 +4,6 @@ The first line names the public keys. A seal precedes the rows of its block. The
 yet. The last line counts rows and blocks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sealing: signs blocks of the journal, so that a later change of a row shows. It runs beside the writers."""
 
-from __future__ import annotations
-
 import logging
 import time
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The steps of the sweep that runs every minute."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from django.conf import settings

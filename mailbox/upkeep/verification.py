@@ -1,7 +1,5 @@
 """Verification of the sealed journal, by the database or by an exported file. It reads and never writes."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Client certificates: the fingerprint of a certificate's public key. A renewed certificate may keep its key."""
 
-from __future__ import annotations
-
 import base64
 import re
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Content blocks: text, json, image, audio, resource, resource_link. All but json are those of MCP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 

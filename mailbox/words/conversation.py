@@ -1,7 +1,5 @@
 """Messages, updates and artifacts as they come in, before they are rows: plain, frozen values, and their checks."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -4,8 +4,6 @@ A keyed digest shows that content was repeated, after the content itself was del
 and numbers have the same fingerprint.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -4,8 +4,6 @@ Public keys are base58. Private keys are the 32-byte seed in base58, or PEM. A h
 changes an agent's signing key.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import time

@@ -4,8 +4,6 @@ HTTP readers build envelopes from checked JSON. Code in this process may build o
 the types of the fields too.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping, Sequence

@@ -6,8 +6,6 @@ run. People get the groups that hold the capability. `Allowance` has the request
 headers RateLimit and RateLimit-Policy report them. Source: draft-ietf-httpapi-ratelimit-headers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """Ids as people write them: in full, by their first characters, or by both ends as lists print them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from typing import Self

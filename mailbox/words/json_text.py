@@ -3,8 +3,6 @@
 Stored JSON is text, never ``jsonb``: PostgreSQL would rewrite numbers and reorder keys.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

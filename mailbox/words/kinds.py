@@ -1,7 +1,5 @@
 """The kinds of journal rows, and a row before it is written. `mailbox.journal.entries` describes their data."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum

@@ -3,8 +3,6 @@
 Displays are unique ignoring case, so a spelling has no capital letters. Two names never have the same spelling.
 """
 
-from __future__ import annotations
-
 import re
 import string
 

@@ -1,7 +1,5 @@
 """The targets of webhooks as they come in, before they are rows, and the URLs that a sender may name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Removes secrets from texts that are printed or shown."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Collection

@@ -4,8 +4,6 @@
 of RFC 6962, section 2.1: a leaf and a node of the same bytes have different hashes.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -3,8 +3,6 @@
 The short keys of second factors are sealed to 72 hexadecimal digits, which fit their column.
 """
 
-from __future__ import annotations
-
 import base64
 
 from cryptography.exceptions import InvalidTag

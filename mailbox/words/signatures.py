@@ -4,8 +4,6 @@ A request has one signature. It covers the method, the address and the body, and
 it holds. Every field of it has one spelling, the canonical one, so that no second spelling of a signature is accepted.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

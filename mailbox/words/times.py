@@ -1,7 +1,5 @@
 """Durations and times: as text for people, and as milliseconds for programs."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, time, timedelta
 

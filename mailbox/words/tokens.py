@@ -4,8 +4,6 @@ The kind is ``a2a`` for an API key, ``p`` for the token of a public route. The c
 query, and lets tools recognise leaked keys.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 import secrets

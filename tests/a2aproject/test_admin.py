@@ -1,7 +1,5 @@
 """The admin shows the timetable and the results of its jobs, and no person writes them there."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib import admin
 from django.test import Client

@@ -1,7 +1,5 @@
 """The imports of each kind of process: processes that show no pages do not load them."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import os

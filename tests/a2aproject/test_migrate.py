@@ -1,7 +1,5 @@
 """`manage.py migrate`: no time limit, progress, and the databases of earlier versions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from io import StringIO
 from typing import Any

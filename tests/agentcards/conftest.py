@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.support.cast import alice, bob, failures_are_noted_anew, mallory, olga
 from tests.support.remote_agents import now, remote, rita
 

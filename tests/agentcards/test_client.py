@@ -1,7 +1,5 @@
 """Corvid-agent's invariants 8 to 11 and its error cases, named as there, against a server on the loopback."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

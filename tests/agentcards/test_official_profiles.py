@@ -1,7 +1,5 @@
 """The fields of a profile that the card of the official protocol shows."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Tasks of remote agents, submitted to a server on the loopback, and their results."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Interrupted calls to remote agents, and the limits of calls."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

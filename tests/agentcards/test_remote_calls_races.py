@@ -1,7 +1,5 @@
 """Several carriers lease tasks of a remote agent at the same moment."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentcards import profiles

@@ -1,7 +1,5 @@
 """Tasks of a remote agent that cannot be reached wait for it, since it has received nothing of them."""
 
-from __future__ import annotations
-
 import socket
 from datetime import timedelta
 

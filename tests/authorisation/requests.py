@@ -1,7 +1,5 @@
 """A valid request for each route and method: the ids in its path, its query and its body."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

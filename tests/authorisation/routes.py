@@ -1,7 +1,5 @@
 """The routes that the hub serves, as the URL configuration lists them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Reads ``expected.txt``, the table of what each route answers to each class of callers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import NamedTuple
 

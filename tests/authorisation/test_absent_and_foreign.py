@@ -3,8 +3,6 @@
 Names of agents and of job cards are no secrets, so this compares ids alone.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from http.cookies import SimpleCookie

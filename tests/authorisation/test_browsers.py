@@ -1,7 +1,5 @@
 """Each answer tells browsers what they may do with it, and sessions begin and end on the server."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session

@@ -1,7 +1,5 @@
 """Every form needs the token that only the hub's own pages carry."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

@@ -1,7 +1,5 @@
 """Walks every route with every kind of caller and every method, and compares the answers with ``expected.txt``."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

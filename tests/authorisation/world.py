@@ -1,7 +1,5 @@
 """A hub with one row of each kind, and every kind of caller that may send it a request."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta

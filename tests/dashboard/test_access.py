@@ -1,7 +1,5 @@
 """The page of grants and keys shows who may do what, and never a secret."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

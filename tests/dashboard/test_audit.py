@@ -1,7 +1,5 @@
 """The audit page: facets, bars, a range of time, words of reasons, one event with its links."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from uuid import uuid4

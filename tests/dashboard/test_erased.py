@@ -1,7 +1,5 @@
 """Erased text is in no table, and pages and the API still show erased tasks and journal rows."""
 
-from __future__ import annotations
-
 import pytest
 from django.apps import apps
 

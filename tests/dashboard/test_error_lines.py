@@ -1,7 +1,5 @@
 """The error of a failed task stands in every list and export."""
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """The failures page groups what fails by agent and message."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 

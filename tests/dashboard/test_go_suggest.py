@@ -1,7 +1,5 @@
 """The command palette: objects, pages, keys and values that the text may mean."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

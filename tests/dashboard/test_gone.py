@@ -1,7 +1,5 @@
 """A compacted task is gone (410), not unknown (404). Its pages link to the journal rows that remain."""
 
-from __future__ import annotations
-
 import uuid
 
 import pytest

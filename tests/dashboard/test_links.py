@@ -1,7 +1,5 @@
 """Every number links to a list of exactly the rows that it counts."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from html import unescape

@@ -1,7 +1,5 @@
 """The map shows who sends to whom, as a picture and as a table."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

@@ -1,7 +1,5 @@
 """The program of each command that a page prints accepts the command."""
 
-from __future__ import annotations
-
 import html
 import re
 import shlex

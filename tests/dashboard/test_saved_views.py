@@ -1,7 +1,5 @@
 """Saved views: a query of a page under a name, one click away."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from typing import Any

@@ -1,7 +1,5 @@
 """A copy of a finished task, sent by hand: its form, its journal row and the refusals."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from html import unescape

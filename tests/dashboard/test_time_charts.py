@@ -1,7 +1,5 @@
 """The page of charts: of the hub and of an agent, with links, marks and a table."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from html import unescape

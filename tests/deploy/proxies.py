@@ -1,7 +1,5 @@
 """nginx and Caddy for tests: each runs the example of `deploy/` on free ports of loopback, in front of a served hub."""
 
-from __future__ import annotations
-
 import contextlib
 import datetime
 import getpass

@@ -1,7 +1,5 @@
 """The Compose example: no password by default, each service waits for a healthy one, and Caddy alone is reachable."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The image: what the Dockerfile names exists, and what it copies is enough for a hub that serves."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import os

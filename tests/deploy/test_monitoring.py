@@ -1,7 +1,5 @@
 """The dashboard for Grafana and the alert rules ask for metrics that `/metrics` has."""
 
-from __future__ import annotations
-
 import json
 import re
 

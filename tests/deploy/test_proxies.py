@@ -1,7 +1,5 @@
 """The examples for nginx and Caddy carry what the hub needs, where these programs are installed."""
 
-from __future__ import annotations
-
 import re
 import sqlite3
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The logs of the example proxies hold no secret, with a hub that answers, hangs up or is down."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """A hub whose processes are all signalled at once, as service managers do, stops and loses no acknowledged task."""
 
-from __future__ import annotations
-
 import re
 import signal
 import sqlite3

@@ -1,7 +1,5 @@
 """The unit of systemd: systemd accepts it, and it fits the hub."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

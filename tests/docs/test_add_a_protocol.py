@@ -1,7 +1,5 @@
 """The steps of docs/contribute/add-a-protocol.md lead to a dialect that passes the conformance suite."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The commands of the page about backups work as written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from pathlib import Path

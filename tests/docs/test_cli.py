@@ -1,7 +1,5 @@
 """The commands of `a2a` and `manage.py a2a` that pages and the dashboard show exist, and so do their options."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from argparse import ArgumentParser, _SubParsersAction

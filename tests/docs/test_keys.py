@@ -1,7 +1,5 @@
 """The example of docs/operate/keys.md runs against a hub as it stands."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The page of differences from Covenant states the hub's limits, messages and routes as they are."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

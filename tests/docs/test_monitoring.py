@@ -1,7 +1,5 @@
 """The queries of the page about monitoring run as written."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

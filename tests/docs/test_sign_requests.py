@@ -1,7 +1,5 @@
 """The examples of docs/guides/sign-requests.md run against a hub as they stand."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

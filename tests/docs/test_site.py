@@ -1,7 +1,5 @@
 """The site of the documentation: its pages, its links and its files."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import tomllib

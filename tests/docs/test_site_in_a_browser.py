@@ -1,7 +1,5 @@
 """The site of the documentation, as a browser shows it under the hub's policy for scripts and styles."""
 
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from pathlib import Path

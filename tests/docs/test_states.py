@@ -1,7 +1,5 @@
 """The page of states leaves out no end of a lease, no outcome, no delivery and no kind of journal row of a task."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The README, and the tour with the pages that continue it, print what the pages show."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -4,8 +4,6 @@ python -m tests.load.actor COMMAND ARGUMENT... runs one command.
 python -m tests.load.actor DESCRIPTOR runs commands in processes of their own, on a connection of that number.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import multiprocessing

@@ -1,7 +1,5 @@
 """The agents for load: pairs of a sender and a worker, registered with the operator's key."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from typing import NamedTuple

@@ -1,7 +1,5 @@
 """Runs `manage.py a2a backup` and `restore` on a database of actors."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

@@ -3,8 +3,6 @@
 The client package would halve the rate that a bench measures on two cores.
 """
 
-from __future__ import annotations
-
 import time
 
 from tests.load.cast import Pair

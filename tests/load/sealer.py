@@ -4,8 +4,6 @@
 ``tamper`` changes a row. ``verify`` seals the rest and prints the finding, the blocks and the rows without a seal.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import random

@@ -1,7 +1,5 @@
 """A killed restore changes nothing or everything, and damage is refused with a reason."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

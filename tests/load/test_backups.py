@@ -1,7 +1,5 @@
 """A backup of a hub under load holds every acknowledged write, and a restore brings the whole hub back."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

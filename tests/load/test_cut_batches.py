@@ -1,7 +1,5 @@
 """A lost reply to a batch costs nothing: the repeated request gets the same answer, and changes nothing more."""
 
-from __future__ import annotations
-
 import json
 import socket
 from collections.abc import Callable

@@ -3,8 +3,6 @@
 The hub may still be at work on the request that was cut. It takes nothing after its repeat was answered.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 import uuid

@@ -1,7 +1,5 @@
 """Acknowledged writes are on the disk: the database syncs each write before the hub acknowledges it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

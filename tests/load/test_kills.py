@@ -1,7 +1,5 @@
 """kill -9 under load: all acknowledged writes survive, and the journal matches the tables."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

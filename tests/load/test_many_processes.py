@@ -1,7 +1,5 @@
 """Eight processes on one database: no task is leased twice, no task is lost, and no process gets a lock error."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.load.actors import problems_of

@@ -1,7 +1,5 @@
 """The database of a served hub is killed while a message waits. Its task is kept, and its client learns of both."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
 

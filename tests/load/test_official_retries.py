@@ -1,7 +1,5 @@
 """The retry gate at a served hub: a worker is killed, and an open stream shows how a second one completes its task."""
 
-from __future__ import annotations
-
 import signal
 from uuid import uuid4
 

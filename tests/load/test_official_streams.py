@@ -1,7 +1,5 @@
 """Streams of the official protocol at a served hub: two processes, restarts, and kill -9 of each part."""
 
-from __future__ import annotations
-
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Waiting calls of the official protocol at a served hub: silent tasks, and more waiters than seats."""
 
-from __future__ import annotations
-
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack

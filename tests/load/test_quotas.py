@@ -1,7 +1,5 @@
 """Sixteen processes send at once: the hub accepts exactly the quota, on either database and in either form."""
 
-from __future__ import annotations
-
 import pytest
 
 PROCESSES = 16

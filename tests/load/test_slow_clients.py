@@ -1,7 +1,5 @@
 """Bodies that never arrive, with and without keys. The hub cuts them, and answers all other requests meanwhile."""
 
-from __future__ import annotations
-
 import json
 import re
 import select

@@ -1,7 +1,5 @@
 """Waiting requests of several processes get their tasks, with and without rings. Short requests keep threads."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 

@@ -1,7 +1,5 @@
 """A row that another decision holds is passed over, so that receivers do not queue behind each other."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import contextmanager
 

@@ -1,7 +1,5 @@
 """The verbs on the tables of a later version, which has added columns."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

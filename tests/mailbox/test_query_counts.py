@@ -1,7 +1,5 @@
 """How many statements the hot verbs may take; fewer is always welcome."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """The hot queries walk the index made for them, in its order, on tables large enough to matter."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How many modules of ours a plain send over HTTP enters; fewer is always welcome."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """A client of the official protocol in a test, over both bindings."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from inspect import GEN_CREATED, getgeneratorstate

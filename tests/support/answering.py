@@ -1,7 +1,5 @@
 """The rules of the stateful test for results of every kind, and for batches of sends and drains."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID

@@ -1,7 +1,5 @@
 """A client of the API for one caller. It checks each answer against the OpenAPI document."""
 
-from __future__ import annotations
-
 import functools
 import json
 import re

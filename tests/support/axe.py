@@ -1,7 +1,5 @@
 """Checks of the accessibility rules on pages in a browser."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import axe_playwright_python

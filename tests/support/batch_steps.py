@@ -1,7 +1,5 @@
 """The steps of random programs that take batches, with plain items and others mixed."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The bridge of `a2a mcp` for tests: the host that starts it, and a hub that answers as a test wants."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

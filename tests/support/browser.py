@@ -1,7 +1,5 @@
 """A browser for tests: sessions of people in the system's Chromium, in which pages must not log errors."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from asyncio import AbstractEventLoop

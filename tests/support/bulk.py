@@ -1,7 +1,5 @@
 """Requests for repairs in bulk, as the dashboard's pages send them."""
 
-from __future__ import annotations
-
 import uuid
 
 from mailbox.models import RepairPlan

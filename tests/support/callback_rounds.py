@@ -1,7 +1,5 @@
 """Rounds of the callback sender, run in the thread of the test."""
 
-from __future__ import annotations
-
 from concurrent.futures import FIRST_COMPLETED, wait
 
 from mailbox.background.callback_sender import CallbackSender

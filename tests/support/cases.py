@@ -3,8 +3,6 @@
 They hold steps that the fast form leaves to the whole form, and steps that it serves.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Fixtures of the usual agents and people. The conftest of a folder imports them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -4,8 +4,6 @@ A test of the marker `processes` may use all of them, and sees the real time. Ev
 from the end of a minute, an hour and a day. It waits for events: the suite's time-out is the only number of seconds.
 """
 
-from __future__ import annotations
-
 import asyncio
 import queue
 import sys

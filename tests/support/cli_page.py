@@ -1,7 +1,5 @@
 """The reference of the command line `a2a`, from its commands."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Client certificates for tests."""
 
-from __future__ import annotations
-
 import datetime
 
 from cryptography import x509

@@ -1,7 +1,5 @@
 """The reference of the Python client, from its classes."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator, Mapping

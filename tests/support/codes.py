@@ -1,7 +1,5 @@
 """The codes that an authenticator app shows."""
 
-from __future__ import annotations
-
 import time
 
 from django_otp.oath import TOTP

@@ -1,7 +1,5 @@
 """Tasks to compact, and compacted tasks: sent, ended, acknowledged and deleted."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4

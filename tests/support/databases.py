@@ -4,8 +4,6 @@ To migrate a new database takes seconds, and to copy a migrated one takes millis
 template, and all processes of the run copy it. A template of SQLite is kept until no run has used it for a day.
 """
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import hashlib

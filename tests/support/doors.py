@@ -3,8 +3,6 @@
 The conformance suite runs its tests over all doors.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Rows, answers and refusals as plain values, in which the random ids of a run have the same names in every run."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass

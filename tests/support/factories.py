@@ -3,8 +3,6 @@
 The usual names: alice sends, bob receives, mallory lacks grants, olga is an operator.
 """
 
-from __future__ import annotations
-
 import secrets
 from datetime import timedelta
 from typing import Any

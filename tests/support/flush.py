@@ -1,7 +1,5 @@
 """Empties the tables after a test that commits. Faster than Django's `flush`, and able to empty the journal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any

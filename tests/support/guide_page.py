@@ -1,7 +1,5 @@
 """The query language and the keys of the dashboard, from the words of its help page."""
 
-from __future__ import annotations
-
 import importlib
 import os
 from typing import Any

@@ -1,7 +1,5 @@
 """Hostile text in every field that strangers can write, and a reader that finds its effects in pages."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """Serves HTTP requests of tests on this machine by the standard library's handlers."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Iterator

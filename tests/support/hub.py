@@ -1,7 +1,5 @@
 """Served hubs for tests: `manage.py serve` in a process, with its own port and data."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

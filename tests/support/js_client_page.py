@@ -1,7 +1,5 @@
 """The reference of the JavaScript client, from the comments of its classes."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

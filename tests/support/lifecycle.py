@@ -1,7 +1,5 @@
 """The rules of the stateful test. Each rule acts on the mailbox through a verb, and on the model."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import timedelta
 

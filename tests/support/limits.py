@@ -3,8 +3,6 @@
 NAME is the limit's name without its prefix, such as FSIZE. Limits also hold for root, unlike the modes of files.
 """
 
-from __future__ import annotations
-
 import os
 import resource
 import signal

@@ -1,7 +1,5 @@
 """The base of the stateful test: a mailbox, a model of it, and a comparison of both after each step."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime

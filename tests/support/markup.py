@@ -1,7 +1,5 @@
 """Markup as a reader of the page gets it, independent of the layout of its template."""
 
-from __future__ import annotations
-
 import re
 
 EDGED = "a|b|button|caption|div|figcaption|h1|li|p|strong|td|th|title|ul"

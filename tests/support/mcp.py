@@ -1,7 +1,5 @@
 """A client of MCP in a test, and its streams."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Generator
 from typing import Any

@@ -1,7 +1,5 @@
 """Pictures and sounds for tests, as content blocks."""
 
-from __future__ import annotations
-
 import base64
 import io
 import math

@@ -4,8 +4,6 @@ Where CI is set, the run is one failed test instead, unless all that it lacks is
 fixtures. A parameter may add others: the words in its attribute ``needs``.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

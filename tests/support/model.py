@@ -1,7 +1,5 @@
 """A model of the mailbox: a few rules over lists and dictionaries. `test_lifecycle` compares the verbs with it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from datetime import datetime, timedelta
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The rules of `model` for results: posted in every way, drained and acknowledged, one by one and in batches."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """The rules of `model` for conversations: questions, messages of both parties, artifacts, leases out of turn."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import NamedTuple
 

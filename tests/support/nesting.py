@@ -1,7 +1,5 @@
 """JSON that is nested deep, for tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 

@@ -1,7 +1,5 @@
 """The official SDK as the judge of the hub's JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar

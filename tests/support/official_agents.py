@@ -1,7 +1,5 @@
 """An agent of the official protocol and its tasks, apart from HTTP. `official_servers` serves it."""
 
-from __future__ import annotations
-
 import json
 import threading
 import uuid

@@ -1,7 +1,5 @@
 """The remote agent olive, who speaks the official protocol, and the steps of a carrier in the thread of the test."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

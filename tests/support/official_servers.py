@@ -3,8 +3,6 @@
 The form of 0.3 is written apart from the hub's own translation.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Callable, Iterator, Mapping

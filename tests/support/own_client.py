@@ -1,7 +1,5 @@
 """The clients of tests: they wait for an answer as long as a busy machine may need."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from a2a_hub_client import Hub

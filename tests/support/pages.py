@@ -1,7 +1,5 @@
 """Reads the project's pages for tests: blocks of commands and tables."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

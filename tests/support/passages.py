@@ -1,7 +1,5 @@
 """Rare courses of a task's life. The stateful test must reach each of them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

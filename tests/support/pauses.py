@@ -1,7 +1,5 @@
 """Pauses without waiting: the steps that run in them, a clock that moves in them alone, and looks without any."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable

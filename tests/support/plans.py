@@ -1,7 +1,5 @@
 """Repair plans for tests."""
 
-from __future__ import annotations
-
 import uuid
 
 from mailbox.models import Lease, RepairPlan

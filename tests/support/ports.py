@@ -1,7 +1,5 @@
 """Ports that are chosen before a server has them. Other servers let the system choose, and report their port."""
 
-from __future__ import annotations
-
 import random
 import socket
 

@@ -5,8 +5,6 @@ command, and deleted after it. The command gets the database in DATABASE_URL. It
 The server is as durable as in production, so that the tests prove the same there.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import os

@@ -1,7 +1,5 @@
 """Reads the commands that a page prints, and parses each with the parser of its program."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """Random programs of steps, and the answers and rows of a run."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import timedelta

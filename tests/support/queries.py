@@ -1,7 +1,5 @@
 """Which statements a test allows, and how the database plans them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

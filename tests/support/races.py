@@ -1,7 +1,5 @@
 """Real threads that start at one barrier, each with its own database connection."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Callable, Sequence

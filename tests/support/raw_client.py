@@ -4,8 +4,6 @@ Benches of single requests use it, too. A cycle by the client package costs 5 ms
 processor time, this one 0.6 ms. On two cores the package halves the measured rate. Every other test uses the package.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import socket

@@ -1,7 +1,5 @@
 """A receiver of callbacks on the loopback. Tests choose its answers and read the requests it got."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ The seconds are those of a machine on which `calibrate` returns 1. A function ha
 its first case ran, as `make check` needs them.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter, defaultdict

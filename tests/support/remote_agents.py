@@ -1,7 +1,5 @@
 """Fixtures of remote agents. The conftest of a folder imports them."""
 
-from __future__ import annotations
-
 import pytest
 import time_machine
 

@@ -1,7 +1,5 @@
 """The steps of a round of the sender of remote tasks, run in the thread of the test."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from agentcards import remote_calls

@@ -1,7 +1,5 @@
 """Remote servers on the loopback: raw servers that send a test's bytes, and a corvid-agent."""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """One task, and the verbs that are tried on it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import partial

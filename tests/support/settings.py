@@ -1,7 +1,5 @@
 """The settings of the hub under other environment variables, read in this process."""
 
-from __future__ import annotations
-
 import importlib
 import os
 import sys

@@ -1,7 +1,5 @@
 """Signed requests of an agent, whole or changed on their way."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field

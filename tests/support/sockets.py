@@ -5,8 +5,6 @@ connection sends one end of a new pair through the door, and the listener accept
 time-outs, hang-ups and TLS are those of real sockets. Nothing listens on any other port of this machine.
 """
 
-from __future__ import annotations
-
 import _socket
 import errno
 import itertools

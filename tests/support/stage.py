@@ -3,8 +3,6 @@
 It has parties, tasks that are named by their intent, and a clock that stands still.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The diagram and the tables of docs/reference/states.md, from the steps that `states` finds by running the verbs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The steps between the states of a task, derived by trying every verb in every state."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

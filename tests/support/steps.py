@@ -1,7 +1,5 @@
 """The steps of random programs: each takes one decision about the tasks of a `World`, as an edge would."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Compares the tables with the rows of `model`, and checks invariants that need no model."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass, field
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Compares messages and artifacts with the rows of `model_talk`, and checks the invariants C1, C2 and C3."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

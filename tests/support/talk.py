@@ -1,7 +1,5 @@
 """The rules of the stateful test for conversations and batches. Each acts through a verb, and on the model."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Changes of a sealed journal behind the hub's back, as a person with the database's password could make them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

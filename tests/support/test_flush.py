@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import Group, Permission
 from django.contrib.contenttypes.models import ContentType

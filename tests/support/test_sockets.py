@@ -1,7 +1,5 @@
 """Sockets of a test connect in memory, and behave as those of the system do."""
 
-from __future__ import annotations
-
 import socket
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Checks that what readers in the official protocol see agrees with the rows, after any legal verbs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mailbox.inspection import task_events

@@ -1,7 +1,5 @@
 """Random sends for `test_lifecycle`: with few agents and few keys, so that many are duplicates."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from uuid import UUID

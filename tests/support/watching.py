@@ -1,7 +1,5 @@
 """Lets a test wait for what a thread of the product does, by the returns of one of its functions."""
 
-from __future__ import annotations
-
 import queue
 from collections.abc import Callable
 from typing import Any

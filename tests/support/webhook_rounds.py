@@ -1,7 +1,5 @@
 """Webhooks of tasks, and rounds of the courier, run in the thread of the test."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from typing import Any

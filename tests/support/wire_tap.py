@@ -1,7 +1,5 @@
 """Records the connections that this process makes, by an audit hook of the interpreter."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager

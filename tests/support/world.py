@@ -1,7 +1,5 @@
 """A mailbox whose agents and ids are the same in every run of a program of steps."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

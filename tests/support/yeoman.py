@@ -1,7 +1,5 @@
 """Clients and messages of YEOMAN's peers."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from mailbox.access.callers import Caller

@@ -3,8 +3,6 @@
 Source: Agnostic at ADR-019 and its client; SecureYeoman's core, Go edge, MCP tools and workflows.
 """
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import dataclass, field
 from typing import Any

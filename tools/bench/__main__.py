@@ -4,8 +4,6 @@ Each section is measured on new databases. Its figures replace those of the same
 docs/operate/benchmarks.json. The tables of docs/operate/benchmarks.md are then written from the record.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Loads a long queue by SQL: copies of a task that was sent through the API."""
 
-from __future__ import annotations
-
 import sqlite3
 
 import psycopg

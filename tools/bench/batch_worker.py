@@ -1,7 +1,5 @@
 """A worker in a process of its own, which leases tasks in batches over HTTP and echoes each one."""
 
-from __future__ import annotations
-
 import multiprocessing
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Clients that each send an official message and wait for its outcome, all in one process without threads."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import selectors

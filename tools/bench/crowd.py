@@ -1,7 +1,5 @@
 """Loads a week of a busy PostgreSQL hub by SQL: tasks in all states of many agents, with leases, results, journal."""
 
-from __future__ import annotations
-
 import contextlib
 import secrets
 from collections.abc import Iterator, Sequence

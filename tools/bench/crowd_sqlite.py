@@ -1,7 +1,5 @@
 """Loads many tasks of a busy SQLite hub by SQL, in the proportions of `crowd`."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Runs cycles in many client processes at once, and measures them."""
 
-from __future__ import annotations
-
 import itertools
 import multiprocessing
 import time

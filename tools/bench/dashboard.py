@@ -1,7 +1,5 @@
 """Measure the operator pages over a week of a busy hub: python -m tools.bench.dashboard [--help]."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

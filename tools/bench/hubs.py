@@ -1,7 +1,5 @@
 """The databases and processes that measurements need."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor

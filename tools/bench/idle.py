@@ -1,7 +1,5 @@
 """The cost of a hub at rest: what its processes use while no request comes."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

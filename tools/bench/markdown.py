@@ -1,7 +1,5 @@
 """Tables and numbers in Markdown."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 DATABASES = {"postgresql": "PostgreSQL", "sqlite": "SQLite"}

@@ -1,7 +1,5 @@
 """The call of the official protocol that sends a message, as bytes, for many cheap clients in one process."""
 
-from __future__ import annotations
-
 import json
 import socket
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """Clients that each hold an official stream open, all in one process without threads."""
 
-from __future__ import annotations
-
 import selectors
 import socket
 import time

@@ -1,7 +1,5 @@
 """Renders the record of measurements as the generated blocks of docs/operate/benchmarks.md."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -3,8 +3,6 @@
 It is a JSON object: section, then database, then the stamp, the options and the figures of the newest measurement.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

@@ -1,7 +1,5 @@
 """Prints measurements as a table."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 

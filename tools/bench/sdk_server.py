@@ -1,7 +1,5 @@
 """The server of the official SDK, whose agent echoes each message, in an environment and a process of its own."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence

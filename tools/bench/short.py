@@ -3,8 +3,6 @@
 The client package would add 0.7 ms to each, so a raw client sends them.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Sequence
 from contextlib import closing

@@ -1,7 +1,5 @@
 """Many agents that wait for a task, each on a connection of its own, in one client process without threads."""
 
-from __future__ import annotations
-
 import multiprocessing
 import resource
 import selectors

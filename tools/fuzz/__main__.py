@@ -6,8 +6,6 @@ the database of DATABASE_URL, which must be empty; without it a new SQLite file.
 The program ends with 1 if there is a defect.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

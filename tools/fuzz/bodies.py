@@ -1,7 +1,5 @@
 """Parsers of JSON documents: the bodies of each dialect, envelopes, URLs, and the answers of remote A2A agents."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

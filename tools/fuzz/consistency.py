@@ -1,7 +1,5 @@
 """Compares the tables with the journal and with each other, after any load through any route without compaction."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """Valid documents, from which the mutations start."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

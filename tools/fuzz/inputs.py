@@ -1,7 +1,5 @@
 """Runs the parsers on mutated examples, and on inputs of hypothesis."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from random import Random
 

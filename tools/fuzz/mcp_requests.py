@@ -1,7 +1,5 @@
 """Sends mutated calls of every method and tool to the door for MCP, and judges each answer."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Seeded mutations of valid examples: of text, of bytes and of JSON values."""
 
-from __future__ import annotations
-
 import copy
 import json
 from collections.abc import Mapping, Sequence

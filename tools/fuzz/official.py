@@ -1,7 +1,5 @@
 """Parsers of the official protocol: its requests, ids of events, page tokens, and the profiles that make its cards."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from itertools import count
 from types import SimpleNamespace

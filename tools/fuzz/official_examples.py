@@ -1,7 +1,5 @@
 """Valid documents of the official protocol, from which the mutations start."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sends mutated examples to the routes of the official protocol, over both bindings, and judges each answer."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence

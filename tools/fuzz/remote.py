@@ -1,7 +1,5 @@
 """Parsers of what agents elsewhere answer in the official protocol: cards, answers, and streams of events."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from unittest import mock
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Sends requests to a served hub, as its OpenAPI document allows and forbids them, and judges each answer."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections import Counter

@@ -1,7 +1,5 @@
 """Serves a hub on an empty database, with parties whose keys and grants let requests reach every verb."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Parsers of text: the JSON reader, the query language, cursors, `@delegate` lines, times, tokens and names."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """Runs a parser on one input under a limit of processor time, which a busy machine does not shorten."""
 
-from __future__ import annotations
-
 import signal
 import time
 from collections.abc import Callable, Iterator

@@ -4,8 +4,6 @@ A check is a public function of the modules below. It reads all its files at onc
 breaks its rule. The program prints the faults and ends with 1 if there is one.
 """
 
-from __future__ import annotations
-
 import gc
 import inspect
 import time

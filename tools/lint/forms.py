@@ -1,7 +1,5 @@
 """The forms of single pages: the changelog, the README, the front of the site and the JavaScript client."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

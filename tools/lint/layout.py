@@ -1,7 +1,5 @@
 """Where modules stand, how long they are, and what their names mean."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import defaultdict

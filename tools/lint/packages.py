@@ -1,7 +1,5 @@
 """The packages: the hub uses all that it declares, every pinned one has its hash, and tools stay apart."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

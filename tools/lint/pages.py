@@ -1,7 +1,5 @@
 """The names in pages: other pages, headings, files, definitions, tests, targets of make and programs."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

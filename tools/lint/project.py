@@ -1,7 +1,5 @@
 """The files of the project. Each file is read once, and each module is parsed once."""
 
-from __future__ import annotations
-
 import ast
 import os
 from collections import defaultdict

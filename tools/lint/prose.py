@@ -3,8 +3,6 @@
 The rule is docs/contribute/style.md: one fact a sentence, at most 25 words, a noun as subject, each thing by its name.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterable, Iterator

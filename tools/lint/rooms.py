@@ -1,7 +1,5 @@
 """Each act has one room of the hub. Edges query no rows; the gate builds requests and journal rows."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

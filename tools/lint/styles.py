@@ -1,7 +1,5 @@
 """The style sheets and scripts of the dashboard: their form, their size, and the contrast of their colours."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Tables of pages that are compared with the tree: words, folders, races, attacks and requirements."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

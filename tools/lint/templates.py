@@ -1,7 +1,5 @@
 """The templates: their layout, what the policy of the pages forbids, and what lists and icons need."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import pairwise

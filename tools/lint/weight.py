@@ -1,7 +1,5 @@
 """The weight of the product: figures that may only sink. A change that lowers one lowers its limit here."""
 
-from __future__ import annotations
-
 import ast
 import io
 import tokenize

@@ -4,8 +4,6 @@ The long form takes about an hour on two cores, and writes docs/operate/reliabil
 is broken, or if a control run does not report what it should.
 """
 
-from __future__ import annotations
-
 import argparse
 import multiprocessing
 import signal

@@ -3,8 +3,6 @@
 The checker of histories must know each single try, which the client package hides.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import threading

@@ -1,7 +1,5 @@
 """Workers that lease several tasks at once, and post the results of the last batch by the same request."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tools.proof.drainers import ATTEMPT

@@ -1,7 +1,5 @@
 """The receiver of callbacks. It refuses some at first, by the seed, so that the hub must repeat them."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import threading

@@ -1,7 +1,5 @@
 """The checker: it compares the history of a run with the tables and the journal, and names each broken promise."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from tools.proof import rows, rules_batches, rules_requests, rules_results, rules_talk, rules_tasks

@@ -1,7 +1,5 @@
 """Control runs: a client breaks its contract, or the hub has a bug. The proof must name the broken promise."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field

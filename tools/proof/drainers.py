@@ -1,7 +1,5 @@
 """Drainers: senders that receive the results of their tasks and acknowledge them."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Mapping
 from typing import Any

@@ -3,8 +3,6 @@
 The product itself knows nothing of them. Control runs put bugs into a hub this way.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The evidence of a run: its history beside its rows, arranged for the rules of the checker."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The parts of the proof: loads beside faults, and the check of each."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import time

@@ -3,8 +3,6 @@
 The tasks are idempotent, so a worker takes over those of a killed worker that has sent a heartbeat or an update.
 """
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys

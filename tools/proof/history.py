@@ -3,8 +3,6 @@
 An operation is one intention of a client. It is tried under the same ids and the same request id until it is answered.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 import json

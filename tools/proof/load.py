@@ -1,7 +1,5 @@
 """A load: actors that send and work through the proxy, until all their tasks are drained."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

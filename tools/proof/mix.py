@@ -1,7 +1,5 @@
 """The kinds of work of the actors, by weight, and the contracts of clients. A control run breaks one contract."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Operators: they repair the leases of workers that died, compact, and run passes of the retry gate."""
 
-from __future__ import annotations
-
 import queue
 from typing import Any
 

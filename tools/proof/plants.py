@@ -1,7 +1,5 @@
 """Faults that tests plant into the history or the rows of a run, so that the checker must name them."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Callable, Mapping
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """A proxy that disturbs requests by a seed: it cuts, delays and repeats them between the actors and the hub."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import socket

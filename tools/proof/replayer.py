@@ -1,7 +1,5 @@
 """Replays the journal of a task: the state that its rows lead to, and each row that contradicts those before it."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping

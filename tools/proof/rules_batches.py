@@ -1,7 +1,5 @@
 """Rules of batches: each item has its own outcome, which is true, and a receive of several takes them at once."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 

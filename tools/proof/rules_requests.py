@@ -1,7 +1,5 @@
 """Rules of requests: each is answered, decides once, and its answer is true."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 

@@ -1,7 +1,5 @@
 """Rules of results: the stored one is the acknowledged one, and its sender alone receives it, once."""
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """Rules of conversations: open questions, one order of messages and artifacts, and whole artifacts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 

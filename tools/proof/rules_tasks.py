@@ -1,7 +1,5 @@
 """Rules of tasks and leases: the tables are what the journal tells, and each lease is known to its holder."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from itertools import pairwise

@@ -1,7 +1,5 @@
 """Senders: they send tasks of many kinds in every dialect, cancel some, and send some again."""
 
-from __future__ import annotations
-
 import time
 from collections import deque
 from collections.abc import Mapping

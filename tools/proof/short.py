@@ -1,7 +1,5 @@
 """The short form of the proof: each kind of part of the long form, once."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tools.proof import edits, forms, handlers

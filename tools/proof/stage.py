@@ -1,7 +1,5 @@
 """A stage: a served hub with its database, its history and its seed."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """HTTP messages on raw sockets, for the proxy: it must see where a message ends, and cut it where it likes."""
 
-from __future__ import annotations
-
 import re
 import socket
 import struct

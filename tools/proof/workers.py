@@ -1,7 +1,5 @@
 """Workers: they lease tasks in two dialects and end their leases in many ways. Some die with a lease."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

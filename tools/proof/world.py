@@ -1,7 +1,5 @@
 """The world of a run: its agents, and the things that its actors know together."""
 
-from __future__ import annotations
-
 import queue
 import re
 import threading

@@ -1,3 +1,1 @@
-from __future__ import annotations
-
 from tests.support.browser import browse, chromium, launched  # noqa: F401 (fixtures)

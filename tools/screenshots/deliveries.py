@@ -1,7 +1,5 @@
 """A hub whose callbacks arrived, fail, and were given up."""
 
-from __future__ import annotations
-
 from mailbox.life import callbacks
 from mailbox.life.callbacks import CallbackOutcome
 from mailbox.models import PushDelivery

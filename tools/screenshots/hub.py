@@ -1,7 +1,5 @@
 """Hubs for the screenshots. The verbs send, lease, answer and repair their tasks at times in the past."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The queue and the leases of each minute of an hour whose tasks were made at times in the past."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.db.models import Q

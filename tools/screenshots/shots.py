@@ -1,7 +1,5 @@
 """Screenshots of the dashboard in both themes and two widths, taken by `make screenshots`."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

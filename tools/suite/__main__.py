@@ -6,8 +6,6 @@
 - `all`: every test on both databases, each with a second try. It writes the report and the record of costs.
 """
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The report of `make test-all`, and the record of costs that it renews."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

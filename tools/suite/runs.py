@@ -1,7 +1,5 @@
 """Runs of pytest on both databases, with a second try of each test that failed."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

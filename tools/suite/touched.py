@@ -1,7 +1,5 @@
 """The tests that a change touches: by the modules that they ran in the last `make test-all`, and by their paths."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections import defaultdict

@@ -1,7 +1,5 @@
 """The directory of agents: an agent by its identity or by a typed name, and the names, keys and peers of agents."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any

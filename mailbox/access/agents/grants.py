@@ -3,8 +3,6 @@
 An agent is opened to anyone by a grant to ``anonymous@public``, as which callers without a key send.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any

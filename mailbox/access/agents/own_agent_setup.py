@@ -1,7 +1,5 @@
 """The hub's own agents: made, and taken back from a program that registered under their name."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Peers: other systems that report to the hub. Their reports are stored, and no decision rests on them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.db import transaction

@@ -1,7 +1,5 @@
 """Agents: registered, paused and resumed."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime

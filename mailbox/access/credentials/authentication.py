@@ -1,7 +1,5 @@
 """The authentication of a request: the caller of its API key, or the agent that signed it."""
 
-from __future__ import annotations
-
 import hmac
 import threading
 import time

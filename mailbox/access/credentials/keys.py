@@ -4,8 +4,6 @@ A rotation gives a new key the place of an old one, and both are valid for a whi
 trusted proxy passes on, is stored as an API key of its agent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Notes when keys and public routes were last used. Callers that come at once share one commit."""
 
-from __future__ import annotations
-
 import os
 import threading
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Public routes: secret URLs that act as an agent, for clients that cannot authenticate."""
 
-from __future__ import annotations
-
 import hmac
 from dataclasses import dataclass
 

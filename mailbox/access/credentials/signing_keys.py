@@ -4,8 +4,6 @@ The public key that an agent was registered with names it for ever: grants, jour
 So an agent sees the same rows before and after a change of its signing key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from django.conf import settings

@@ -3,8 +3,6 @@
 The limits of waits and rates are as this process read them a short while ago, so that no request looks them up.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

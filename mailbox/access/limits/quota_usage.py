@@ -1,7 +1,5 @@
 """The quotas of one agent, and how much of each it uses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ has reached its quota, the send counts the true stock and stores that count. So 
 counts cannot drift. A task that returns to the queue is never refused, so a queue may exceed its quota by such tasks.
 """
 
-from __future__ import annotations
-
 import math
 import threading
 import time

@@ -1,7 +1,5 @@
 """Waiting requests: how many an agent or a person may have, and until when the caller's key admits it."""
 
-from __future__ import annotations
-
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence

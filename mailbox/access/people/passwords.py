@@ -4,8 +4,6 @@ A check costs a quarter of a second of CPU, and needs no account. The password o
 until it is changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import threading
 import time

@@ -1,7 +1,5 @@
 """People whom a provider of identities names: their accounts and their roles."""
 
-from __future__ import annotations
-
 from django.contrib.auth.models import Group, User
 
 from mailbox.access import audit

@@ -3,8 +3,6 @@
 A view is private or shared with all people. A person may open own views, and views that others share.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

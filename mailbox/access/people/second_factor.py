@@ -3,8 +3,6 @@
 API keys need no second factor.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import math

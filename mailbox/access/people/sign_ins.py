@@ -3,8 +3,6 @@
 Failures are counted, so that a guesser cannot fill the journal.
 """
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Mapping

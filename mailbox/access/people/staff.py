@@ -3,8 +3,6 @@
 An admin may also let viewers and operators in, to read.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from django.contrib.auth.models import Group, User

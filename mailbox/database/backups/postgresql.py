@@ -1,7 +1,5 @@
 """Dumps of the hub's PostgreSQL schema, and its replacement in one transaction."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

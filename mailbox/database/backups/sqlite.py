@@ -1,7 +1,5 @@
 """Copies of SQLite's database while others write to it, and its replacement in one transaction."""
 
-from __future__ import annotations
-
 import contextlib
 import sqlite3
 import time

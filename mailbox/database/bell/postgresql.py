@@ -3,8 +3,6 @@
 Each process announces the topics that its threads wait for. A process sends only the rings that another has announced.
 """
 
-from __future__ import annotations
-
 import atexit
 import logging
 import os

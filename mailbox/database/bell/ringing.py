@@ -3,8 +3,6 @@
 The threads begin with the first waiter or the first rings of a process. They end with the process.
 """
 
-from __future__ import annotations
-
 import itertools
 import logging
 import os

@@ -1,7 +1,5 @@
 """Rings between processes on SQLite: while anyone waits, one thread follows the journal."""
 
-from __future__ import annotations
-
 import logging
 import math
 import os

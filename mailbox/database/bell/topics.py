@@ -4,8 +4,6 @@ On PostgreSQL each process announces the topics that its threads wait for. While
 rings stay in this process.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import Enum, auto

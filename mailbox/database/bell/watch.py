@@ -3,8 +3,6 @@
 It also returns the memory that requests used before they began to wait.
 """
 
-from __future__ import annotations
-
 import ctypes
 import logging
 import math

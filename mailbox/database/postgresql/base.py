@@ -4,8 +4,6 @@ The pool asks a server only about a connection that may be dead. Python's own pa
 them: psycopg's takes several times as long with Django.
 """
 
-from __future__ import annotations
-
 import math
 import select
 import time

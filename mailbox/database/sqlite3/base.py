@@ -1,7 +1,5 @@
 """The connection to SQLite. Django loads this module by the ENGINE of the database."""
 
-from __future__ import annotations
-
 import sqlite3
 import sys
 from collections import deque

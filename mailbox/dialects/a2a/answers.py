@@ -1,7 +1,5 @@
 """The answers of the official protocol, for its OpenAPI description. Source: A2A 1.0, data model."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, NotRequired
 
 from pydantic import RootModel

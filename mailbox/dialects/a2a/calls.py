@@ -3,8 +3,6 @@
 A call may name a receiver of its task's events. Source: A2A 1.0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The answers of the routes of cards, for the OpenAPI document.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from http import HTTPStatus

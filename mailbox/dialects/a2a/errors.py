@@ -3,8 +3,6 @@
 Source: A2A 1.0, "Error Handling"; google.rpc, Status, ErrorInfo, BadRequest.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

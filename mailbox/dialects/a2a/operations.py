@@ -4,8 +4,6 @@ The receivers of a task's events are created, read, listed and deleted. Their to
 never read: only the answer to the request that gives them has them. `OPERATIONS` has all operations by their names.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar

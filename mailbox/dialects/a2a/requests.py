@@ -5,8 +5,6 @@ id of no task is answered as a task that is not there. Source: A2A 1.0, "Operati
 Buffers, "ProtoJSON Format".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta

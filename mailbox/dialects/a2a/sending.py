@@ -3,8 +3,6 @@
 A stream follows a message that was sent, or a subscription. Source: A2A 1.0, streaming.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, suppress

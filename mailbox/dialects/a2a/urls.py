@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from django.urls import URLPattern, include, path, re_path
 
 from mailbox.dialects.a2a import card_views, views

@@ -3,8 +3,6 @@
 The events of a task as chunks of a stream, and signs of life before an answer in JSON.
 """
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext

@@ -3,8 +3,6 @@
 Source: JSON-RPC 2.0; A2A 1.0, JSON-RPC binding, HTTP+JSON binding.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Self

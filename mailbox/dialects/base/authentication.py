@@ -1,7 +1,5 @@
 """The callers of requests: the classes that authenticate and limit them, their signatures, and the ids of requests."""
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -1,7 +1,5 @@
 """The errors of HTTP itself, the HTTP status of each error, and the codes with their meaning and advice."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from http import HTTPStatus

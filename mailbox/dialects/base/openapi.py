@@ -1,7 +1,5 @@
 """The OpenAPI description of views, made from the shapes that parse their requests."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 

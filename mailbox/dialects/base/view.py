@@ -4,8 +4,6 @@ Clients that cannot authenticate but take any base URL use a public route, ``/p/
 first one. All code after it sees the path without the token, or a path that no view answers.
 """
 
-from __future__ import annotations
-
 import errno
 import logging
 import re

@@ -4,8 +4,6 @@ The shapes of answers are TypedDicts, which pydantic reads for the OpenAPI docum
 same answers and starts without pydantic.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Any
 

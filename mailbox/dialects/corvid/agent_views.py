@@ -1,7 +1,5 @@
 """The hub's agents and their cards over HTTP, at corvid-agent's routes."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

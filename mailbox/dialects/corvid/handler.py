@@ -3,8 +3,6 @@
 The body of ``tasks/send`` is checked in corvid-agent's order and refused in its words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass

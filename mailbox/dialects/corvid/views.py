@@ -1,7 +1,5 @@
 """``tasks/send`` over HTTP, with corvid-agent's statuses and words."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from http import HTTPStatus

@@ -4,8 +4,6 @@ The clients stop at ``completed`` and ``failed`` only, and no task may go back t
 part of the last agent message as the answer or the error.
 """
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence

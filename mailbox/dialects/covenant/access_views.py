@@ -1,7 +1,5 @@
 """Grants, API keys, people and public routes over HTTP, for operators and for agents that hold the capability."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import UUID

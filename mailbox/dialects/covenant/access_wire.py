@@ -1,7 +1,5 @@
 """Grants, API keys, people and public routes as JSON. Only the answer that adds a key or a route shows its secret."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, Literal
 from uuid import UUID

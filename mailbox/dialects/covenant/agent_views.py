@@ -1,7 +1,5 @@
 """Agents, peers, quotas and signing keys over HTTP, for operators and for the agents themselves."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 from pydantic import Field
 from rest_framework.request import Request

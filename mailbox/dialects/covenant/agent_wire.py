@@ -1,7 +1,5 @@
 """Agents, peers, quotas and signing keys as JSON. Only the answer that registers an agent shows its secrets."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any, Literal
 

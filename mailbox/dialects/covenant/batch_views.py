@@ -3,8 +3,6 @@
 The batch is checked as a whole, and each item by itself, with its own outcome.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, Literal, NotRequired, TypeVar
 from uuid import UUID

@@ -1,7 +1,5 @@
 """Conversations over HTTP: lease a task by its id, say more, read messages and artifacts. Source: A2A."""
 
-from __future__ import annotations
-
 from typing import Any, Literal, Self
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Leases, received tasks and conversations as JSON. Pure: no queries, no clock. Source: A2A, messages and artifacts."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Literal, NotRequired, cast
 from uuid import UUID

@@ -1,7 +1,5 @@
 """The journal over HTTP: its rows, and their verification and proofs."""
 
-from __future__ import annotations
-
 import re
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The journal as JSON: timelines, rows, verifications and proofs."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Any, Literal, NotRequired
 from uuid import UUID

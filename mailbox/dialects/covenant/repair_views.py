@@ -1,7 +1,5 @@
 """Repair, retry, compaction, cached results and callbacks over HTTP."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any, Literal
 from uuid import UUID

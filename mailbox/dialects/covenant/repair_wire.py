@@ -1,7 +1,5 @@
 """Repairs, the retry gate, cached results and callbacks as JSON. Source: Covenant A2A, "Lease repair"."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Literal, NotRequired
 from uuid import UUID

@@ -3,8 +3,6 @@
 Source: Covenant A2A, "Wire types".
 """
 
-from __future__ import annotations
-
 from typing import Literal
 from uuid import UUID
 

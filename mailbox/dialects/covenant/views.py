@@ -1,7 +1,5 @@
 """The mailbox over HTTP. Source: Covenant A2A, "Daemon-mediated flow"."""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID

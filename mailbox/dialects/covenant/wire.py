@@ -3,8 +3,6 @@
 Source: Covenant A2A, "Wire types" and "Daemon-mediated flow". ``kind`` is spelled as in Covenant's documents.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Literal, NotRequired, cast

@@ -3,8 +3,6 @@
 Source: Marianne, ``A2AInbox`` and its ``from_dict``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 from uuid import UUID

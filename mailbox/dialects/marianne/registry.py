@@ -1,7 +1,5 @@
 """The cards of running jobs, in process on local trust. Source: Marianne, ``AgentCardRegistry``."""
 
-from __future__ import annotations
-
 from agentcards import models, registry
 from mailbox.dialects.marianne.values import A2ASkill, AgentCard
 from mailbox.words import shapes

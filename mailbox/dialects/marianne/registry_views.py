@@ -1,7 +1,5 @@
 """The registry of running jobs' cards over HTTP. Source: Marianne, AgentCardRegistry."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Marianne's values, strict about keys as the original is. Source: Marianne, ``daemon.a2a`` models."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Any
 

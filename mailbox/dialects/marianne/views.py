@@ -1,7 +1,5 @@
 """Inboxes over HTTP. Senders put tasks in, the inbox's agent takes them out, people see all tasks."""
 
-from __future__ import annotations
-
 import dataclasses
 from http import HTTPStatus
 from typing import Any, Literal

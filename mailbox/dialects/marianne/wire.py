@@ -3,8 +3,6 @@
 Pure: no queries, no clock. Source: Marianne, technique router.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

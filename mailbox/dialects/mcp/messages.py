@@ -6,8 +6,6 @@ tell their client meanwhile that they go on.
 Source: JSON-RPC 2.0; MCP, "Streamable HTTP" of 2025-03-26, 2025-06-18, 2025-11-25 and 2026-07-28; "Error handling".
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import re

@@ -3,8 +3,6 @@
 The resources are each task as JSON, and each artifact of a task. Source: MCP, "Resources", "Tool result".
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any

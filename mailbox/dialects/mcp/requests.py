@@ -1,7 +1,5 @@
 """The arguments of the tools. Pure: no queries, no clock. Their descriptions are for language models."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 

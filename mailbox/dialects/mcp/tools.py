@@ -4,8 +4,6 @@ The tools about agents say who the caller is, and which agents take tasks. Those
 read it and cancel it. Those of a recipient receive a task, report on it, ask its sender, answer it and hand it back.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """MCP over streamable HTTP, without sessions. Source: MCP, "Streamable HTTP"."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
 from http import HTTPStatus

@@ -4,8 +4,6 @@ Language models read these answers, so keys without a value are left out, and lo
 name tasks, and the artifacts of a task.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime

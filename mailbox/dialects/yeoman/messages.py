@@ -3,8 +3,6 @@
 Source: Agnostic ADR-019; SecureYeoman, A2AMessageType.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import urlsplit

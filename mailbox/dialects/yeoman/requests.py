@@ -3,8 +3,6 @@
 Source: Agnostic ADR-019, "A2AMessage"; ADR-017, TaskSubmitRequest; SecureYeoman, peers.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Tasks over the mailbox's verbs, for messages and for the task API."""
 
-from __future__ import annotations
-
 import dataclasses
 from dataclasses import dataclass
 from uuid import UUID, uuid4

@@ -3,8 +3,6 @@
 They refuse as FastAPI and Agnostic do: ``{"detail": ...}``. Source: Agnostic ADR-017, ADR-019; SecureYeoman.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from functools import partial

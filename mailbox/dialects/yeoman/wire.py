@@ -3,8 +3,6 @@
 Source: Agnostic, YeomanA2AClient, TaskStatusResponse; SecureYeoman, PeerAgent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NotRequired

@@ -4,8 +4,6 @@ They look at alerts, credentials, waiting requests and the work itself. Waiting 
 process that answers knows them.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum

@@ -1,7 +1,5 @@
 """The numbers of the hub for monitoring, for all its processes together."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """The health of the hub: each check reports ok, degraded or failing, with what it measured."""
 
-from __future__ import annotations
-
 import logging
 import platform
 import re

@@ -4,8 +4,6 @@ Words are compared without case. A trailing ``*`` matches any ending. Several wo
 the first 2,000 characters of a text. A search finds the newest `MOST` rows.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """The keys of the query language, for each list, and the actors of journal rows."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from django.db.models import Q

@@ -4,8 +4,6 @@ A ``key:value`` term narrows the list. A comma means or, a leading minus means n
 Other words are those of the key ``text``. An unknown key or an invalid value is an error.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

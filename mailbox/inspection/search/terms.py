@@ -3,8 +3,6 @@
 The values are texts, ids, ages, numbers, names of agents and time ranges.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Backlogs: the tasks that wait for agents, the leases that they hold, and the time of their last call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple, cast

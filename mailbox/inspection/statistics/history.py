@@ -1,7 +1,5 @@
 """The work of the hub, or of one agent, over time: arrivals, results, waits and runs, queues and leases."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta

@@ -3,8 +3,6 @@
 Late queues, many errors, and callbacks that keep failing need a person, as stale leases do.
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Nothing else spells a kind for writing. `docs/reference/events.md` is generated from these modules.
 """
 
-from __future__ import annotations
-
 from mailbox.journal.entries.about_tasks import (
     auto_retry_scan,
     push_config_deleted,

@@ -1,7 +1,5 @@
 """Rows about tasks and passes over them that are not part of a task's life."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, NotRequired, TypedDict

@@ -1,7 +1,5 @@
 """Rows about access: checks of capabilities, grants, keys, public routes, and the accounts and sign-ins of people."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict

@@ -1,7 +1,5 @@
 """Rows about agents, their profiles and cards, tools that the hub knows, quotas, and refusals that repeat."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NotRequired, TypedDict
 

@@ -1,7 +1,5 @@
 """Rows about the hub as a whole."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, TypedDict
 from uuid import UUID

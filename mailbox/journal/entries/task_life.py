@@ -1,7 +1,5 @@
 """The numbered rows of a task's life, from its send to the acknowledgement of its result."""
 
-from __future__ import annotations
-
 import hashlib
 from typing import Annotated, NotRequired, TypedDict
 from uuid import UUID

@@ -4,8 +4,6 @@ Each function takes the same decision as the verb of `life` that calls it, and w
 None and changes nothing in every other case: a refusal, a repeat, a task out of time, a duplicate, a lost race.
 """
 
-from __future__ import annotations
-
 import uuid
 from dataclasses import fields
 from datetime import datetime

@@ -4,10 +4,9 @@ A result takes a statement more, which reads the task. If another decision has c
 statement changes nothing. Each connection prepares the statements, since they take longer to plan than to run.
 """
 
-# ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
-
 from __future__ import annotations
 
+# ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
 from collections.abc import Mapping
 from functools import cache
 from typing import Any

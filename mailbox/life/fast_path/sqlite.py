@@ -7,8 +7,6 @@ threads share a transaction.
 
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta

@@ -6,10 +6,9 @@ of a verb into one statement. `sqlite` runs them one after another, and gives th
 `written` fills the slots in braces. A slot holds columns, a state, a cast, or SQL that differs between the databases.
 """
 
-# ruff: noqa: S608 (only clauses of our own are put into the statements)
-
 from __future__ import annotations
 
+# ruff: noqa: S608 (only clauses of our own are put into the statements)
 from collections.abc import Sequence
 from functools import cache
 from typing import Any

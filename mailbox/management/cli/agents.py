@@ -1,7 +1,5 @@
 """The commands about agents: ``agents``, ``profile``, ``quotas`` and ``tools``."""
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace

@@ -1,7 +1,5 @@
 """Readers of command-line arguments, with their error messages. Source: Covenant A2A, CLI."""
 
-from __future__ import annotations
-
 import re
 import sys
 from argparse import ArgumentParser, ArgumentTypeError

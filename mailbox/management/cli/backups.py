@@ -1,7 +1,5 @@
 """The commands about the whole hub: ``backup``, ``restore``, ``erase``, ``secrets rotate`` and ``alerts test``."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from pathlib import Path

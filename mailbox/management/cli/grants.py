@@ -1,7 +1,5 @@
 """``grant``, ``revoke``, ``grants list``."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from django.utils import timezone

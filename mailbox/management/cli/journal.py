@@ -1,7 +1,5 @@
 """``audit verify``, ``audit export``."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``keys add``, ``keys add-cert``, ``keys rotate``, ``keys revoke``."""
 
-from __future__ import annotations
-
 from argparse import FileType, Namespace
 from datetime import timedelta
 

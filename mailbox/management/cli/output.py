@@ -1,7 +1,5 @@
 """How answers are printed."""
 
-from __future__ import annotations
-
 import codecs
 import io
 import sys

@@ -1,7 +1,5 @@
 """``people reset-second-factor``."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from mailbox.access.callers import Caller

@@ -1,7 +1,5 @@
 """Progress for people who wait at a terminal: the elapsed time of one step, and a line that counts many."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import threading

@@ -1,7 +1,5 @@
 """The registration of remote agents by the URL of their card."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from pathlib import Path
 from typing import Any

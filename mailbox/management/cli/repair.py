@@ -1,7 +1,5 @@
 """``requeue``, ``force-error``. Source: Covenant A2A, "Lease repair"."""
 
-from __future__ import annotations
-
 from argparse import ArgumentParser, Namespace
 
 from mailbox.access.callers import Caller

@@ -1,7 +1,5 @@
 """``say``, ``messages``, ``artifacts``, ``post-result``, ``drain`` and ``delivered``. Source: A2A, messages."""
 
-from __future__ import annotations
-
 import sys
 from argparse import ArgumentParser, Namespace
 from datetime import timedelta

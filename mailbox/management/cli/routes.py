@@ -1,7 +1,5 @@
 """``route add``, ``route list``, ``route revoke``: public routes, for clients that cannot authenticate."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 from django.conf import settings

@@ -3,8 +3,6 @@
 Each line of the file is the JSON body of one task, as ``POST /a2a/tasks`` takes it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import sqlite3

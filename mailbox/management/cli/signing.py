@@ -1,7 +1,5 @@
 """``agents new-key``, ``agents prove``, ``agents set-key``, ``agents retire-key``: the keys that sign requests."""
 
-from __future__ import annotations
-
 import json
 import os
 from argparse import Namespace

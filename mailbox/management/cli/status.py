@@ -1,7 +1,5 @@
 """``status``. Source: Covenant A2A, "CLI and HTTP inspection"."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from typing import Any

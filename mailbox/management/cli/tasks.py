@@ -1,7 +1,5 @@
 """``send``, ``recv``."""
 
-from __future__ import annotations
-
 import sys
 from argparse import Namespace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """``retry-stale``, ``compact``. Source: Covenant A2A, CLI; idempotency policy, "Explicit retry gate"."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 from collections.abc import Iterator
 from datetime import timedelta

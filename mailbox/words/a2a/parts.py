@@ -4,8 +4,6 @@ Each part has a block, and each block has a part. The part of a part's block is 
 Source: A2A 1.0, "Part"; Model Context Protocol 2025-06-18, "Tool result".
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -3,8 +3,6 @@
 Source: A2A 1.0, TaskState.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum, StrEnum, auto
 

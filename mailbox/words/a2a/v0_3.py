@@ -4,8 +4,6 @@
 name of a text or data part. Source: A2A 0.3.0, "Protocol Data Objects"; A2A 1.0, "Appendix A".
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

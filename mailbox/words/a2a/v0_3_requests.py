@@ -3,8 +3,6 @@
 Pure. The values in them are those of `v0_3`. Source: A2A 0.3.0, "Protocol RPC Methods".
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 Source: A2A 1.0, Task, Message, Artifact, StreamResponse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any

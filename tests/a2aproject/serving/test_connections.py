@@ -1,7 +1,5 @@
 """The web server fills the environ of each request from the request alone."""
 
-from __future__ import annotations
-
 import pytest
 from granian.server import mp
 

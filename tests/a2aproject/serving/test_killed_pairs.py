@@ -3,8 +3,6 @@
 The proof strikes every pair of roles under load. These pairs stand for the ways in which a process is looked after.
 """
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.databases import database_of_its_own

@@ -1,7 +1,5 @@
 """Hubs on one PostgreSQL migrate one after the other."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 from types import SimpleNamespace

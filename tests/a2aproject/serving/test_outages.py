@@ -1,7 +1,5 @@
 """A served hub whose database takes no change for a while: 503 with the reason, and back within seconds."""
 
-from __future__ import annotations
-
 import os
 import re
 import resource

@@ -1,7 +1,5 @@
 """The web processes of a hub count together."""
 
-from __future__ import annotations
-
 import os
 import signal
 import stat

@@ -1,7 +1,5 @@
 """A program and all processes that it started end when its supervisor has ended, however they are stuck."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

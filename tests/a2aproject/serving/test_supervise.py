@@ -1,7 +1,5 @@
 """The greeting: a hub names its addresses once it is ready."""
 
-from __future__ import annotations
-
 import threading
 from functools import partial
 from http.server import BaseHTTPRequestHandler, HTTPServer

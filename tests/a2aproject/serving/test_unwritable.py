@@ -1,7 +1,5 @@
 """A hub that may write no byte, as on a full or a read-only disk: one sentence, no traceback."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The defaults of the number of web processes and of their connections."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

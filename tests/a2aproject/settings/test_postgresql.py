@@ -1,7 +1,5 @@
 """DATABASE_URL of PostgreSQL, through the settings and Django, to psycopg and its pool."""
 
-from __future__ import annotations
-
 import os
 import re
 

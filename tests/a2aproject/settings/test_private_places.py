@@ -1,7 +1,5 @@
 """The hub's folder and database file: private when the hub makes them, and otherwise left as they are."""
 
-from __future__ import annotations
-
 import stat
 
 import pytest

@@ -1,7 +1,5 @@
 """A web process waits for few bodies at once. One more cuts the longest wait of the address with the most."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

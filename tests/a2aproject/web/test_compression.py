@@ -1,7 +1,5 @@
 """Pages for people are compressed. Static files have long-lived, hashed names where they are collected."""
 
-from __future__ import annotations
-
 import gzip
 import os
 import re

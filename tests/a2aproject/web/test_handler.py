@@ -1,7 +1,5 @@
 """The handler remembers the views of the last paths, and answers as Django's own."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import pytest

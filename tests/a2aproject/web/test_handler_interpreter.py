@@ -1,7 +1,5 @@
 """The switch interval of the interpreter grows with the requests under way."""
 
-from __future__ import annotations
-
 import sys
 import threading
 

@@ -1,7 +1,5 @@
 """The log as JSON, and the id of each request."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

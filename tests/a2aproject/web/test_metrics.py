@@ -1,7 +1,5 @@
 """`/metrics`: who may read it, and what it tells."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from ipaddress import ip_network
 

@@ -1,7 +1,5 @@
 """Programs' requests skip the middlewares made for people, and their answers stay the same."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

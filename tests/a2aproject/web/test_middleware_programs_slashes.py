@@ -1,7 +1,5 @@
 """Clients append a path to their base URL; some base URLs end in a slash."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

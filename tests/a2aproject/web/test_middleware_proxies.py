@@ -1,7 +1,5 @@
 """Only a trusted proxy reports the address and scheme of a client. Reports by other clients are dropped."""
 
-from __future__ import annotations
-
 import json
 from ipaddress import ip_network
 from typing import Any

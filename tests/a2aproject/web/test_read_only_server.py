@@ -1,7 +1,5 @@
 """PostgreSQL that takes no change, as a standby or a demoted primary does: every answer is 503, and none is 500."""
 
-from __future__ import annotations
-
 import uuid
 
 import pytest

@@ -1,7 +1,5 @@
 """A web server without connections to cut refuses a body that it may not wait for."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The way of spans to a collector, and the extra that it needs."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

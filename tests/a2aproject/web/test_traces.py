@@ -1,7 +1,5 @@
 """Traces: one for each tree of tasks."""
 
-from __future__ import annotations
-
 import re
 from functools import partial
 from uuid import UUID, uuid4

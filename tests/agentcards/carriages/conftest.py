@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from tests.support.cast import alice, bob, failures_are_noted_anew
 from tests.support.official_rounds import olive
 from tests.support.official_servers import offie

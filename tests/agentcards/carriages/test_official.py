@@ -1,7 +1,5 @@
 """Tasks of agents that speak the official protocol, carried to a server on the loopback, and what comes back."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

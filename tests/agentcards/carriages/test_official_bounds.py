@@ -1,7 +1,5 @@
 """Cut submissions, agents that cannot be called, bounds of size and time, and the credentials of the hub."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

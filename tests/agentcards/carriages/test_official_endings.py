@@ -1,7 +1,5 @@
 """Final messages of remote agents: their parts and metadata come back as rows, and the sender sees them unchanged."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.inspection import task_events

@@ -1,7 +1,5 @@
 """Conversations with agents of the official protocol: questions, answers, cancels and authorizations."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentcards import remote_calls

@@ -1,7 +1,5 @@
 """Which interface of a card the hub uses."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The JavaScript client by itself: its tests, its format, its generated parts and what it ships."""
 
-from __future__ import annotations
-
 import json
 import re
 from io import StringIO

@@ -1,7 +1,5 @@
 """The JavaScript client against a served hub."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import signal

@@ -1,7 +1,5 @@
 """The package is built with a client for threads, which is written from the client for asyncio."""
 
-from __future__ import annotations
-
 import importlib.util
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """The parts of the hub in memory that a real hub has not."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 

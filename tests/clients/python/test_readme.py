@@ -1,7 +1,5 @@
 """The examples of the client's README run, one after the other, with a hub in memory."""
 
-from __future__ import annotations
-
 import functools
 import re
 import threading

@@ -1,7 +1,5 @@
 """Signatures, lists of keys and people, quotas and upkeep of a served hub."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 

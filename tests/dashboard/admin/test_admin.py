@@ -1,7 +1,5 @@
 """Django's admin of the hub: every role reads it, admins change it, and no role changes the journal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Long lists in Django's admin are searched, filtered and exported, and never read whole."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from html import unescape

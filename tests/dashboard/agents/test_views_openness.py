@@ -1,7 +1,5 @@
 """The address of an agent in the official protocol, on its page, and the acts that open and close it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

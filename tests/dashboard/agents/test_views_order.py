@@ -1,7 +1,5 @@
 """The list of agents shows trouble first, sorts by its columns, and tells remote agents from others."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Pausing and resuming an agent from its page. A form acts once, and only on the state that it showed."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.agents import registration

@@ -1,7 +1,5 @@
 """The form on the page of an agent that sends it a task from the operators."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

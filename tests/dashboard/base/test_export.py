@@ -1,7 +1,5 @@
 """The names of exported files."""
 
-from __future__ import annotations
-
 import pytest
 from django.utils import timezone
 

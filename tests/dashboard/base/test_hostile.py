@@ -1,7 +1,5 @@
 """Hostile text from agents: task pages show it exactly, and no page runs it."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

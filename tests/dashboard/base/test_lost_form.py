@@ -1,7 +1,5 @@
 """Forms that the hub did not process: the token is bad or the person is signed out. The typed reason is kept."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

@@ -1,7 +1,5 @@
 """A NUL character in a URL parameter is refused and never a failure. PostgreSQL stores no NUL in a text."""
 
-from __future__ import annotations
-
 import base64
 import json
 from urllib.parse import quote

@@ -1,7 +1,5 @@
 """URL parameters with a fixed set of values: every page refuses an unknown value and names the parameter."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support import factories

@@ -1,7 +1,5 @@
 """All lists share one search language. Every list refuses an unknown key or value."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 from django.utils.html import escape

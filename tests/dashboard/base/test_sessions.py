@@ -1,7 +1,5 @@
 """How long a session lasts, and how its person gets back to what they did."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Every page, dialog and panel is accessible, in both themes, wide and narrow, for operators and for viewers."""
 
-from __future__ import annotations
-
 import uuid
 
 import pytest

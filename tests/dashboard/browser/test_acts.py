@@ -1,7 +1,5 @@
 """Dialogs, copying and hostile text in a real browser, on pages other than the list of leases."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.models import ReplayEntry

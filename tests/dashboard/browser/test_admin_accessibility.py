@@ -1,7 +1,5 @@
 """Every page of Django's admin is accessible, in both themes, wide and narrow."""
 
-from __future__ import annotations
-
 import pytest
 from django.apps import apps
 from django.contrib.auth.models import User

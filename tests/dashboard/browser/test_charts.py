@@ -1,7 +1,5 @@
 """The charts in a browser: they change by themselves, a drag filters, and labels can be read at every width."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.dashboard.test_leases import aged

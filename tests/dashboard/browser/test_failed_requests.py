@@ -1,7 +1,5 @@
 """A dialog whose request fails reports the failure, keeps the typed text and can be sent again."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 

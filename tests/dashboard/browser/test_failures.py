@@ -1,7 +1,5 @@
 """An operator finds what fails on an hour of data, and sends it again."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.models import Task

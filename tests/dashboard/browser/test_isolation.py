@@ -1,7 +1,5 @@
 """The session's browser does not affect tests that use no browser."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 

@@ -1,7 +1,5 @@
 """Live pages update their numbers in place and move nothing else."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Lists in wide and narrow windows: dense rows, cards, and nothing that is clipped."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.axe import violations

@@ -1,7 +1,5 @@
 """Live refreshes of the pages, and the keyboard shortcuts."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

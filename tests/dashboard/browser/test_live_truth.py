@@ -1,7 +1,5 @@
 """Live pages of a hub with an hour of work: what they show is true, and stays so."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Pictures and sounds of a task in Chromium, under the policy that forbids them to run."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.life import updates

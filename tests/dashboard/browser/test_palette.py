@@ -1,7 +1,5 @@
 """The command palette opens by keys on every page, suggests while a person types, and fills keys in."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support import factories

@@ -1,7 +1,5 @@
 """An agent is paused and resumed, and failed callbacks are sent again together, in a real browser."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.callers import Role

@@ -1,7 +1,5 @@
 """The pages of people in a browser: the second factor, the password, the sessions, the proof."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session

@@ -1,7 +1,5 @@
 """Printed pages show whole dates and ids, and no controls."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The promises of the dashboard that protect operators from lost work, each tested in a real browser."""
 
-from __future__ import annotations
-
 import random
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """A person saves a query, gets back to it with one click, and all of that is accessible."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.axe import FITS, NARROW, WIDE, violations, violations_in_the_dark

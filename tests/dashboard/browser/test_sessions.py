@@ -1,7 +1,5 @@
 """Repairs of leases in a real browser: keys, dialogs, and refreshes while an operator works."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session

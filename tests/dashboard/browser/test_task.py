@@ -1,7 +1,5 @@
 """The page of a task on a hub with an hour of work: its error, its answer and its words are seen at once."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.life import leasing, results

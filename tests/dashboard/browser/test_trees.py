@@ -1,7 +1,5 @@
 """The chart of a tree in a browser: a window chosen by dragging, and the same by links without scripts."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

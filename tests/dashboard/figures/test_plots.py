@@ -1,7 +1,5 @@
 """The geometry of plots over time: ticks, cut spikes, paths of few and of no values, and clocks that change."""
 
-from __future__ import annotations
-
 import re
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise

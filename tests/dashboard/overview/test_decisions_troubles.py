@@ -1,7 +1,5 @@
 """Decisions and health checks about late queues, error spikes and callbacks that keep failing."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

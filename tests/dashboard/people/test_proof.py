@@ -1,7 +1,5 @@
 """Changes of rights ask for a password or a code that is at most a quarter of an hour old, and go on with it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

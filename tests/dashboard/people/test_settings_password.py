@@ -1,7 +1,5 @@
 """A person's own password and sessions."""
 
-from __future__ import annotations
-
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client

@@ -1,7 +1,5 @@
 """The second factor on the pages: set up, checked at every door, required by a setting, removed."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

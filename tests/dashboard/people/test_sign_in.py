@@ -1,7 +1,5 @@
 """The one sign-in of the dashboard and of Django's admin: bounded, without hints about names, and journalled."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta

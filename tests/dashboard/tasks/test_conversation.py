@@ -1,7 +1,5 @@
 """The conversation and the open question of a task on its page."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Artifacts and long or hostile words of a task, on its page and in its files."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

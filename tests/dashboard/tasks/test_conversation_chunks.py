@@ -1,7 +1,5 @@
 """An artifact of several chunks is the same for each of its readers, also as a copy for a duplicate of its task."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Two texts of a task line by line: results of the same work, messages, artifacts and the request."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

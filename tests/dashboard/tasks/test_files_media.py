@@ -1,7 +1,5 @@
 """Blocks of a task as its page shows them: pictures, sounds, trees of JSON and long texts."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

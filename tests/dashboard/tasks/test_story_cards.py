@@ -1,7 +1,5 @@
 """The top of a task's page: its state, its error and its progress; and the parts that a live page follows."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.life import leasing, results, updates

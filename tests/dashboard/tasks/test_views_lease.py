@@ -1,7 +1,5 @@
 """A task and its lease are read by two queries. A change between them does not tear the entry."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Markdown previews on the page of a task."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.wording import payload

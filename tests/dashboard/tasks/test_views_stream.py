@@ -1,7 +1,5 @@
 """The stream of a task: attempts, messages and artifacts in the order of time, and their words in its history."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The tag of addresses writes what Django's own tag writes."""
 
-from __future__ import annotations
-
 import uuid
 
 import pytest

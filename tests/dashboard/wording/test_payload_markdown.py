@@ -1,7 +1,5 @@
 """Markdown of strangers: what of it becomes HTML, and how little of it may harm."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """The lists, the tasks and the acts that each kind of caller may see and do."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The callback sender: broken receivers do not delay others, and no callback that arrived is sent again."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib

@@ -1,7 +1,5 @@
 """The courier: each webhook gets the events of its task in order, each at least once."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

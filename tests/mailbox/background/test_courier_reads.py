@@ -1,7 +1,5 @@
 """The reads of a courier: each row of a task once, for any number of events and webhooks."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

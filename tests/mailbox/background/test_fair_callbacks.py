@@ -1,7 +1,5 @@
 """No sender and no receiver takes the delivery slots of the others."""
 
-from __future__ import annotations
-
 import re
 import threading
 from datetime import timedelta

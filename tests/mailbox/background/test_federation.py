@@ -1,7 +1,5 @@
 """Two served hubs, each with an agent of the other as a remote agent, over the official protocol."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

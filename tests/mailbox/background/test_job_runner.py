@@ -1,7 +1,5 @@
 """The jobs of the timetable run in one process: each once, beside a job that hangs, and after a jump of the clock."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager

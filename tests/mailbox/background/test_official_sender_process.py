@@ -1,7 +1,5 @@
 """A killed carrier and a killed remote agent of the official protocol, with a served hub in processes of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

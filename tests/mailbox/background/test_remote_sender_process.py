@@ -1,7 +1,5 @@
 """The sender of remote tasks in a thread, and in a served hub with a remote agent in a process of its own."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import subprocess

@@ -1,7 +1,5 @@
 """Scheduling of calls: remote agents that hang do not delay other agents."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 from concurrent.futures import FIRST_COMPLETED, wait

@@ -1,7 +1,5 @@
 """The file of a backup is read whole and unchanged, or refused with a reason."""
 
-from __future__ import annotations
-
 import contextlib
 import fcntl
 import sqlite3

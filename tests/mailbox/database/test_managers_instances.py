@@ -1,7 +1,5 @@
 """Instances of rows equal those that Django makes."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import DEFAULT_DB_ALIAS, connection
 from django.test.utils import CaptureQueriesContext

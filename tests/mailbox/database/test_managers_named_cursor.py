@@ -1,7 +1,5 @@
 """The cursor for frequent statements on SQLite reads and writes as Django's own."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import IntegrityError, connection
 from django.test.utils import CaptureQueriesContext

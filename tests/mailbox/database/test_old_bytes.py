@@ -1,7 +1,5 @@
 """The files of SQLite keep no byte of an erased text. On PostgreSQL the old bytes go with the next vacuum."""
 
-from __future__ import annotations
-
 import os
 from contextlib import ExitStack
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The parts of django-q2 that the hub relies on: models that its documentation describes."""
 
-from __future__ import annotations
-
 import ast
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Waits of many rings in one seat."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from uuid import uuid4

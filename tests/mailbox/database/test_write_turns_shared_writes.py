@@ -1,7 +1,5 @@
 """Writes of several threads share a transaction of SQLite, and each gets its own answer or error."""
 
-from __future__ import annotations
-
 import sqlite3
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack

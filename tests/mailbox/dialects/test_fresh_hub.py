@@ -1,7 +1,5 @@
 """The cards and capabilities of a hub after its first start claim nothing that it lacks."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Any

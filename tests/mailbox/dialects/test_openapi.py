@@ -1,7 +1,5 @@
 """The OpenAPI document says what the routes do: every route is in it, and no request it allows surprises one."""
 
-from __future__ import annotations
-
 import re
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """The routes of quotas, and the quota of a request that sends several tasks."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

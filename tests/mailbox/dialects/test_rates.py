@@ -1,7 +1,5 @@
 """The agents and keys that share a rate, and the headers of each answer that a rate counts."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.limits import rates

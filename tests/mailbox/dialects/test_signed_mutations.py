@@ -3,8 +3,6 @@
 The program draws 1,000 changes of one request from a seed. A change that spells the same request is not drawn.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import uuid

@@ -1,7 +1,5 @@
 """Simultaneous replays of one signed request: exactly one takes effect."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.models import SpentNonce, Task

@@ -1,7 +1,5 @@
 """A request may be signed by the agent's Ed25519 key instead of carrying an API key, in every dialect."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Each dialect has a word for every state and outcome of a task, for every role of a message and every journal kind."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 

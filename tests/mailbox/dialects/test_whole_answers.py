@@ -1,7 +1,5 @@
 """Answers that consist of artifacts and closing words reach the senders of every dialect, whole."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

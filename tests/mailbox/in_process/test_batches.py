@@ -1,7 +1,5 @@
 """Batches from code in this process: the outcomes of HTTP, as rows and errors."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Conversations of code in this process."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Code in this process may pass anything: each argument is checked as its HTTP route checks it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Code in this process may put anything in an envelope: each field is checked as its HTTP route checks it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import UUID, uuid4

@@ -1,7 +1,5 @@
 """A page ends before the row that would make it larger than the budget."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.database import paging

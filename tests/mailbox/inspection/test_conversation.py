@@ -1,7 +1,5 @@
 """Reads of a conversation: messages of both parties, and artifacts as the fold of their rows."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

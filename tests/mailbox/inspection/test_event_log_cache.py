@@ -1,7 +1,5 @@
 """Cached event logs: within their bounds, and read again where what was cached is no longer so."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

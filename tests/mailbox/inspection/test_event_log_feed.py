@@ -1,7 +1,5 @@
 """The feed of a task: one reader for all streams of a process."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 
 import pytest

@@ -1,7 +1,5 @@
 """The stop of a task: one look for all requests of a process that wait."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """The list of trees: each tree once, the one with the newest child first, read in bounded steps."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Races run twice: with the bell, and without it. A ring is a hint, so no rule may depend on it."""
 
-from __future__ import annotations
-
 import pytest
 
 

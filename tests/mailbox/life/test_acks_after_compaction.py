@@ -1,7 +1,5 @@
 """An acknowledgement is idempotent for ever: the journal remembers results that were received and then compacted."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import partial
 from uuid import UUID, uuid4

@@ -1,7 +1,5 @@
 """Artifacts and chunks that a holder produces."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """Batches of large tasks and results end before the answer would exceed the budget, and lose nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Batches at the same instant, in real threads with connections of their own."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Batches: each item has its own outcome, and a repeated batch answers the same."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4

@@ -1,7 +1,5 @@
 """Results and updates count for the bytes of their task's sender, and are never refused."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from unittest.mock import Mock
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Where a callback goes is judged by the verb, and what it says is rendered by the task's dialect."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

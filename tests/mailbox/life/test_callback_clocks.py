@@ -1,7 +1,5 @@
 """The times of callbacks, after a clock ran ahead and came back."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Repeated sends and results under real threads, against the compaction of their task."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages of a task's sender."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Both parties of a task at the same instant, in real threads with connections of their own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import timedelta
 from uuid import uuid4

@@ -3,8 +3,6 @@
 One task does the work, each duplicate gets its answer, and no row in use is deleted.
 """
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta

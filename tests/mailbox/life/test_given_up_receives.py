@@ -1,7 +1,5 @@
 """A receive that its client has given up goes on in the hub, and takes nothing after its repeat was answered."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """Webhooks that come with a message, and what a repeat of such a message is."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

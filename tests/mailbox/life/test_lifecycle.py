@@ -1,7 +1,5 @@
 """After any calls in any order, the tables agree with a few plain rules."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """Webhooks of tasks: who may set them, and what no read shows."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Questions of a holder: they end its lease and interrupt the task until the sender answers."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 

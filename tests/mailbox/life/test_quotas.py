@@ -1,7 +1,5 @@
 """A send beyond a quota is refused. A task that has left the queue makes room for another."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

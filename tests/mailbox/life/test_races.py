@@ -1,7 +1,5 @@
 """Two callers at the same instant, in real threads with connections of their own."""
 
-from __future__ import annotations
-
 from collections import Counter
 from functools import partial
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """A send or a result that is repeated after its task was compacted: the journal answers it."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import replace

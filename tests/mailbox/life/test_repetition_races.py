@@ -1,7 +1,5 @@
 """Calls that reach one task at once. No effect happens twice or is lost, and only refusals are raised."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from functools import partial
 from uuid import UUID, uuid4

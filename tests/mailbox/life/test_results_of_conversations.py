@@ -1,7 +1,5 @@
 """Results that reject a task, that close a conversation with words, and that are the answer itself."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

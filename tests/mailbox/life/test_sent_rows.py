@@ -1,7 +1,5 @@
 """The row that a send returns: a caller answers from it alone."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Waiting receivers against the verbs that bring them something, in real threads."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import pytest

@@ -1,7 +1,5 @@
 """The courier's statements: how many they are, and that none reads a whole table among many webhooks."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from uuid import uuid4

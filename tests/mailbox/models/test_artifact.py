@@ -1,7 +1,5 @@
 """The fold of an artifact's rows, which every reader of artifacts uses."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from mailbox.models import Artifact

@@ -1,7 +1,5 @@
 """Database constraints: no code, however it writes, can store rows that the verbs would never write."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

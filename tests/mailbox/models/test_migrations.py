@@ -1,7 +1,5 @@
 """The rule for migrations: the version before runs beside the new version, on the new version's tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Callback targets and webhooks under a version that knows no webhooks: the tables have what it leaves out."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection, transaction
 

@@ -1,7 +1,5 @@
 """SQLite drops the triggers of a table that a migration rebuilds, and says nothing. So the last schema has them all."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

@@ -1,7 +1,5 @@
 """A database of the version before, which single migrations made, gets the tables of a new database."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """A receiver leaves nothing behind in the hub: what it sets in one call never goes out in another."""
 
-from __future__ import annotations
-
 import re
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Targets that the hub must never call: no spelling of them may cause a connection."""
 
-from __future__ import annotations
-
 import socket
 from ipaddress import ip_address
 

@@ -1,7 +1,5 @@
 """Hostile servers: the hub bounds the time and memory that they can take."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 import threading

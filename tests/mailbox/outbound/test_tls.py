@@ -1,7 +1,5 @@
 """Outbound calls over TLS: a server proves its name by a certificate of a public authority."""
 
-from __future__ import annotations
-
 import ipaddress
 import socket
 import ssl

@@ -1,7 +1,5 @@
 """An applied plan repairs each lease once, with any number of workers and interruptions."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

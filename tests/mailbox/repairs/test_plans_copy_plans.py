@@ -1,7 +1,5 @@
 """A plan sends each failed task again once, as a new task of people."""
 
-from __future__ import annotations
-
 import uuid
 
 import pytest

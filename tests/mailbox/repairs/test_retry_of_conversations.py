@@ -1,7 +1,5 @@
 """The retry gate, plans and pages do not count leases that ended with a question as attempts."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import timedelta
 

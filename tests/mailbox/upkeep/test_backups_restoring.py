@@ -1,7 +1,5 @@
 """A restore keeps the earlier hub."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 from mailbox.upkeep.backups import name_of_earlier

@@ -1,7 +1,5 @@
 """The cap drops tasks of one sender and one dialect, and only those whose result has reached the sender."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 import pytest

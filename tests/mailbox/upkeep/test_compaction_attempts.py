@@ -1,7 +1,5 @@
 """Compaction keeps the ids of receive attempts for a while after they were spent."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4

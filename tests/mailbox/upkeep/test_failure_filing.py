@@ -1,7 +1,5 @@
 """Each failure is filed once under the fingerprint of its error."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Each pass of a job is recorded at its start and at its end, and its end proves that the cluster runs."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

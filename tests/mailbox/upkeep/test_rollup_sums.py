@@ -1,7 +1,5 @@
 """The sums of all minutes that were rolled up."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Each task and result is counted once, by sender and recipient."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

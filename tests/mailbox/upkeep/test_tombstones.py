@@ -1,7 +1,5 @@
 """The journal allows tombstones alone as changes, and a tombstone needs a row that names it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The URLs that count as secrets."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.words.redaction import has_credentials

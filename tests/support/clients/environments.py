@@ -4,8 +4,6 @@ The two Python SDKs exclude each other, and neither is a package of the hub. The
 there, too. Without a fitting node the JavaScript clients are not to be had.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

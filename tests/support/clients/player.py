@@ -3,8 +3,6 @@
 Any other text is a task to complete. A task with the text "hold" goes to the test, which plays it by hand.
 """
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import threading

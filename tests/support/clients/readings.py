@@ -3,8 +3,6 @@
 States are lower case without a prefix: ``input_required``. Roles are ``user`` and ``agent``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """A served hub with agents, a player of their parts, and the official clients that talk with them."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Iterator
 from contextlib import ExitStack

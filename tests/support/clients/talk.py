@@ -1,7 +1,5 @@
 """Talks of the official clients with an agent of a hub, the same for every SDK, binding and version."""
 
-from __future__ import annotations
-
 import contextlib
 import uuid
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """An answer counts once it is whole, and only if it is the echo of its message."""
 
-from __future__ import annotations
-
 import json
 import socket
 from contextlib import closing

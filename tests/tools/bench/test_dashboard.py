@@ -1,7 +1,5 @@
 """The measurement of the dashboard opens every page that it names. `make bench-dashboard` measures a million tasks."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

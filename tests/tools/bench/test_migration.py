@@ -1,7 +1,5 @@
 """The version before goes on serving a database that is migrated. `make bench` does it with a million tasks."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 import pytest

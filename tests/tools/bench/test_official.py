@@ -1,7 +1,5 @@
 """The short form of the section on the official protocol."""
 
-from __future__ import annotations
-
 from argparse import Namespace
 
 import pytest

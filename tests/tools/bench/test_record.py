@@ -1,7 +1,5 @@
 """The page of benchmarks says what its record says. `tests/docs/test_generate.py` compares both as they stand."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

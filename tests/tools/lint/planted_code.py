@@ -1,7 +1,5 @@
 """Faults in code, packages and prose, each with what its check reports."""
 
-from __future__ import annotations
-
 import json
 
 from tests.tools.lint.planting import Row

@@ -1,7 +1,5 @@
 """Faults in pages, each with what its check reports."""
 
-from __future__ import annotations
-
 from tests.tools.lint.planting import Row
 from tools.lint import forms, pages, tables
 

@@ -1,7 +1,5 @@
 """Faults in templates and style sheets, each with what its check reports."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 from tests.tools.lint.planting import Row

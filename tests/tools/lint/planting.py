@@ -1,7 +1,5 @@
 """Run a check over files that a test makes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 

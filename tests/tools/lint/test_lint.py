@@ -1,7 +1,5 @@
 """Each check of `tools.lint` reports its fault where it is planted, and nothing beside it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

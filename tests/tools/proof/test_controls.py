@@ -1,7 +1,5 @@
 """A proof that cannot fail proves nothing: it names the bug that was put into a hub."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

@@ -1,7 +1,5 @@
 """The check of handlers names each broken promise."""
 
-from __future__ import annotations
-
 from collections import Counter
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Each kind of fault does to a request what its description says, and the seed alone decides its fate."""
 
-from __future__ import annotations
-
 import contextlib
 import queue
 import socket

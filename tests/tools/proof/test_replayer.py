@@ -1,7 +1,5 @@
 """The replay of a task's journal leads to its state, and names each row that contradicts those before it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from typing import Any

@@ -1,7 +1,5 @@
 """The page of a proof shows its counts, its broken promises and what was not run."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """The proof's own PostgreSQL servers suffer what they should, and keep what they acknowledged."""
 
-from __future__ import annotations
-
 import random
 import signal
 

@@ -1,7 +1,5 @@
 """The short form of the proof: no acknowledged task or result is lost, delivered twice or to another sender."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

@@ -1,7 +1,5 @@
 """The sections of the benchmarks, each measured and printed by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tools.bench.sections import batches, full_cycles, growth, long_queue, migration, official, waiting

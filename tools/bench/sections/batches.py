@@ -1,7 +1,5 @@
 """Full cycles in batches over HTTP, beside single cycles of the hub and beside the bare single statements."""
 
-from __future__ import annotations
-
 import argparse
 import itertools
 import time

@@ -1,7 +1,5 @@
 """Full cycles over HTTP: send, lease, result, drain; beside the bare statements, and with the parts of a request."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from pathlib import Path

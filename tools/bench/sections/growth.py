@@ -1,7 +1,5 @@
 """The cost of a cycle at growing numbers of tasks in the tables, beside a hub that does not grow (PostgreSQL)."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Leases from a long queue that several clients share."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from pathlib import Path

@@ -3,8 +3,6 @@
 That version may lack routes which the client package needs, so the cycles beside it use the plain routes.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import re

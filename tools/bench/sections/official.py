@@ -1,7 +1,5 @@
 """The official protocol: messages that wait for their outcome, beside the SDK's own server; and streams held open."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack

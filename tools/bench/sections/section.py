@@ -1,7 +1,5 @@
 """The shape of a section."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

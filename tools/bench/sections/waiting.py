@@ -3,8 +3,6 @@
 A raw client leaves answers unread, so that one thread sees each arrive.
 """
 
-from __future__ import annotations
-
 import argparse
 import select
 import time

@@ -4,8 +4,6 @@ Only `tools.proof.edits` sets that variable, and puts this folder on the module 
 is a JSON list of [module, old text, new text]. If a module lacks an old text, the process ends.
 """
 
-from __future__ import annotations
-
 import importlib.abc
 import importlib.machinery
 import json

@@ -1,7 +1,5 @@
 """Faults that strike a stage beside the load. The runner reads `FAULTS`."""
 
-from __future__ import annotations
-
 from tools.proof.faults import clock, limits, postgresql, processes, storage
 from tools.proof.faults.fault import Fault
 

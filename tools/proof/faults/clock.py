@@ -1,7 +1,5 @@
 """Steps of the wall clock that the hub's processes see."""
 
-from __future__ import annotations
-
 import random
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A fault that strikes a stage beside the load."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Limits of the machine: few open files, and little memory."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -1,7 +1,5 @@
 """Faults of the PostgreSQL server: killed, stopped, frozen, away, read-only, its sessions killed or terminated."""
 
-from __future__ import annotations
-
 import random
 import signal
 import time

@@ -1,7 +1,5 @@
 """Kills of the hub's processes: each role, each pair of roles, and the whole tree, with SIGKILL."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import random

@@ -1,7 +1,5 @@
 """The answers of /readyz while a fault lasts."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 

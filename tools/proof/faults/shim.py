@@ -3,8 +3,6 @@
 A server's programs read the orders from a file in shared memory, so an order takes effect at once and in all of them.
 """
 
-from __future__ import annotations
-
 import mmap
 import shutil
 import struct

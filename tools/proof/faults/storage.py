@@ -1,7 +1,5 @@
 """Faults of the storage: syncs that fail, a full disk, a locked file, a database file that cannot be written."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 import resource

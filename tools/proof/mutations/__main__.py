@@ -1,7 +1,5 @@
 """Make each bug in a copy of the tree, and demand that its test fails. See `tools.proof.mutations`."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

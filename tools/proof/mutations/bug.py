@@ -1,7 +1,5 @@
 """A hand-made bug, and the changes of text that make it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The bugs, each with the test that catches it."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tools.proof.mutations import (

@@ -1,7 +1,5 @@
 """Bugs of repeated requests, and of the process tree."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 STATEMENTS = "mailbox/life/fast_path/statements.py"

@@ -1,7 +1,5 @@
 """Bugs of batches."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 STATEMENTS, WORK = "mailbox/life/fast_path/batches/statements.py", "mailbox/life/fast_path/batches/work.py"

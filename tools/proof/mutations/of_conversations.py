@@ -1,7 +1,5 @@
 """Bugs of questions, messages and artifacts."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 UPDATES, TASK = "mailbox/life/updates.py", "mailbox/models/task.py"

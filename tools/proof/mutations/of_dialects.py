@@ -1,7 +1,5 @@
 """Bugs of the dialects: what each of them translates in its own way."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 COVENANT, MCP = "mailbox/dialects/covenant", "mailbox/dialects/mcp"

@@ -1,7 +1,5 @@
 """Bugs of the verbs of a task's life: its deadline, its parties, its callbacks, its duplicates and its bounds."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 LEASING, SENDING = "mailbox/life/leasing.py", "mailbox/life/sending.py"

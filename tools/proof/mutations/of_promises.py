@@ -1,7 +1,5 @@
 """Bugs of leases, repairs, the cache, the journal and durability."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 AUDIT, LEASING = "mailbox/access/audit.py", "mailbox/life/leasing.py"

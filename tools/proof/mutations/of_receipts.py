@@ -1,7 +1,5 @@
 """Bugs of receives, results and acknowledgements."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 LEASING, RESULTS = "mailbox/life/leasing.py", "mailbox/life/results.py"

@@ -1,7 +1,5 @@
 """Bugs of the looks, of the mailbox in the process, of the agents' cards, of the dashboard and of the client."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 CLIENT, IN_PROCESS = "clients/python/src/a2a_hub_client", "mailbox/in_process"

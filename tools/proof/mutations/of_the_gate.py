@@ -1,7 +1,5 @@
 """Bugs of the gate: grants, keys, quotas, rates, waits, nonces, seals and outages."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 GRANTS, RATES, QUOTAS = (

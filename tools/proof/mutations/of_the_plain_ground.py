@@ -1,7 +1,5 @@
 """Bugs of the ground: the bell, the writes of SQLite, the timetable, the carriers, and calls to other servers."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 BELL, DATABASE = "mailbox/database/bell", "mailbox/database"

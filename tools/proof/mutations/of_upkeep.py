@@ -1,7 +1,5 @@
 """Bugs of repairs, of the upkeep, and of what agents and people change about themselves."""
 
-from __future__ import annotations
-
 from tools.proof.mutations.bug import Bug, Change
 
 COMPACTION, ERASING = "mailbox/upkeep/compaction.py", "mailbox/upkeep/erasure.py"

@@ -1,7 +1,5 @@
 """Which bugs `make test` catches. `make test-all` runs every test, so it catches each bug that has a test."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

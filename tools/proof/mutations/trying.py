@@ -1,7 +1,5 @@
 """Tries bugs in copies of the tree, side by side: a bug is made in a copy, and its test must fail there."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re

@@ -1,7 +1,5 @@
 """Scenarios with hubs and databases of their own. The long form runs `SCENARIOS`."""
 
-from __future__ import annotations
-
 from tools.proof.scenarios.backup import BACKUP
 from tools.proof.scenarios.carriage import CARRIAGE
 from tools.proof.scenarios.client_package import CLIENT_PACKAGE

@@ -1,7 +1,5 @@
 """A backup under load, restored into an empty hub: it has everything that was acknowledged before the backup began."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections.abc import Iterator, Sequence

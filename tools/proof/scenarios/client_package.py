@@ -1,7 +1,5 @@
 """The client package under faults: its senders and workers lose nothing, and do nothing twice."""
 
-from __future__ import annotations
-
 import random
 import threading
 import time

@@ -1,7 +1,5 @@
 """The command line of a stage's hub."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """High availability: the primary is killed, its synchronous standby is promoted, and the hub goes on by its URL."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """A disk that is full: the database's files are on a small disk of their own, which is filled under load."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Handlers of the clients, in Python and in JavaScript, whose worker processes are killed again and again."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

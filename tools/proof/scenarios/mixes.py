@@ -1,7 +1,5 @@
 """The kinds of work of loads that share a database with another load."""
 
-from __future__ import annotations
-
 from tools.proof.mix import SENDS, Mix
 
 # Each load makes one of its workers the default agent of the whole hub, and checks only the tasks of its own senders.

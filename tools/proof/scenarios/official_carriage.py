@@ -1,7 +1,5 @@
 """Tasks that one hub carries to another by the official protocol, while either is killed and started again."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

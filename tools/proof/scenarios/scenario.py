@@ -1,7 +1,5 @@
 """A scenario: hubs and databases of its own, their load, and what must hold in the end."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Two hubs of a scenario: one sends its tasks on to an agent of the other, and both are killed meanwhile."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import random

@@ -1,7 +1,5 @@
 """Two hubs on one PostgreSQL database: both start on the empty database at once, and both serve under kills."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import random

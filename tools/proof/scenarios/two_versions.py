@@ -1,7 +1,5 @@
 """Two versions on one database: the previous one serves the migrated database, alone and beside this one."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

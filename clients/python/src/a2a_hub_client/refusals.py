@@ -1,7 +1,5 @@
 """The reasons for which a hub refuses requests: one class for each code, under the class of its kind."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 
 from a2a_hub_client.errors import RefusedError

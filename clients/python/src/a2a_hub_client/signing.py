@@ -1,7 +1,5 @@
 """Signs requests with an agent's Ed25519 key, as RFC 9421 says. Needs the extra ``signing``."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import secrets

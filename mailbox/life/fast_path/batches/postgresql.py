@@ -9,8 +9,6 @@ large tables by its index, also while a table is small or its statistics are old
 
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cache

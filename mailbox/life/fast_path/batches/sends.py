@@ -3,8 +3,6 @@
 A drain acknowledges the last results and delivers the next, in one commit.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime

@@ -5,8 +5,6 @@ The functions are those of `postgresql`, with the same answers.
 
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager

@@ -6,8 +6,6 @@ A clause reads the items of the batch as `given`, and the rows of earlier clause
 
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
 
-from __future__ import annotations
-
 from mailbox.life.fast_path import statements
 
 # The columns of the items, with their types on PostgreSQL. A task to send has those of its row besides.

@@ -1,7 +1,5 @@
 """The values that the statements of batches share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime

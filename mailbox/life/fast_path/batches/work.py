@@ -1,7 +1,5 @@
 """The plain case of a worker's call: the results of its last batch, and the leases of its next, in one commit."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

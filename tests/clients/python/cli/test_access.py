@@ -1,7 +1,5 @@
 """The commands that change access: agents, grants, keys and routes."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.models import Agent, ApiKey, CapabilityGrant, PublicRoute

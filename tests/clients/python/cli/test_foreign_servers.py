@@ -1,7 +1,5 @@
 """A command at a URL that is not a hub's fails with one line."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

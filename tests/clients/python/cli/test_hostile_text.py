@@ -1,7 +1,5 @@
 """Text of strangers moves no cursor, hides nothing and turns no line around, wherever a command prints it."""
 
-from __future__ import annotations
-
 import pytest
 
 from a2a_hub_client.cli.commands import doctor, work

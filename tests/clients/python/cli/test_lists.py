@@ -1,7 +1,5 @@
 """Each command that lists: a table, and the hub's JSON."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 

@@ -1,7 +1,5 @@
 """The bridge of `a2a mcp`, as the program that starts it sees it: lines in, lines out."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading

@@ -1,7 +1,5 @@
 """The requests that still run in the bridge of `a2a mcp` when its stdin ends."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os

@@ -1,7 +1,5 @@
 """A command starts quickly, as it imports only what it needs. The shells complete its words."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The command line at a terminal: what is typed, what moves, and what fits."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.life import leasing, results, updates

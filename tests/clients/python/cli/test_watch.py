@@ -1,7 +1,5 @@
 """A task is watched without a terminal: lines, JSON, and an exit code for each outcome."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.life import updates

@@ -1,7 +1,5 @@
 """The options of `a2a work` that say which leases of crashed workers it takes over."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The tests of this folder run against a served hub, and against the hub in memory unless they are `served`."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import ExitStack
 from types import SimpleNamespace

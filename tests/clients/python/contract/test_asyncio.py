@@ -1,7 +1,5 @@
 """The client for threads is written from that for asyncio, so only the parts that differ are tested here."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

@@ -1,7 +1,5 @@
 """Clients whose requests and answers are lost on the way: nothing is lost, and nothing is done twice."""
 
-from __future__ import annotations
-
 import contextlib
 import random
 from collections import Counter

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.mailbox.management.conftest import a2a, a2a_json, alice, bob, desk

@@ -1,7 +1,5 @@
 """Workers of batches: one request posts the results of the last tasks and leases the next."""
 
-from __future__ import annotations
-
 import re
 import sys
 import threading

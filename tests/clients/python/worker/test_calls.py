@@ -1,7 +1,5 @@
 """Calls of handlers without a hub: how they end, and what a stop does to them."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import sys

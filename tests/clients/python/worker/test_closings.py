@@ -1,7 +1,5 @@
 """The values that a handler may return, as results and questions."""
 
-from __future__ import annotations
-
 from uuid import UUID, uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """Workers and cut connections: requests that arrive although their answers are lost."""
 
-from __future__ import annotations
-
 import signal
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer

@@ -1,7 +1,5 @@
 """Control lines in a program's output. A line is one only if it begins with the token of its run."""
 
-from __future__ import annotations
-
 import json
 import threading
 

@@ -1,7 +1,5 @@
 """A whole conversation with the commands of the command line: two workers, a question, chunks and a result."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

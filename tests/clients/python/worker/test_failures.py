@@ -1,7 +1,5 @@
 """Errors that nothing expects: the run of the worker fails, and no task is forgotten."""
 
-from __future__ import annotations
-
 import threading
 from uuid import uuid4
 

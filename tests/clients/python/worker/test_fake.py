@@ -1,7 +1,5 @@
 """A worker of the hub in memory, as agents' own tests have it."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Python functions that handle tasks, on a served hub: each in a thread or on an event loop."""
 
-from __future__ import annotations
-
 import asyncio
 import logging
 import threading

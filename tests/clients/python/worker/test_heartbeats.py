@@ -1,7 +1,5 @@
 """Workers send heartbeats from soon after the lease until the hub has the outcome."""
 
-from __future__ import annotations
-
 import threading
 from datetime import datetime
 from typing import Any

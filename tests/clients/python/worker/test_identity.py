@@ -1,7 +1,5 @@
 """A worker notices before its first lease that its key belongs to another agent."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """Leases of crashed workers are taken over, and those of live workers are left alone."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 from typing import Any

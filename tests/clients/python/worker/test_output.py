@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from a2a_hub_client.worker.output import Limits, Output

@@ -1,7 +1,5 @@
 """Python workers in processes of their own, which are killed or get signals."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

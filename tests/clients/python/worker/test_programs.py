@@ -1,7 +1,5 @@
 """Programs of a worker: their input, their output, and how their end becomes a result. Source: corvid-agent."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import timedelta

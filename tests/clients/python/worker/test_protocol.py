@@ -1,7 +1,5 @@
 """Programs that write control lines: they ask, report, produce, refuse and close. Source: A2A, task states."""
 
-from __future__ import annotations
-
 import json
 import sys
 import textwrap

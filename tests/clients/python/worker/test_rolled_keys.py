@@ -1,7 +1,5 @@
 """A worker gets new keys while it works, and the hub refuses none of its requests."""
 
-from __future__ import annotations
-
 import os
 import threading
 from uuid import uuid4

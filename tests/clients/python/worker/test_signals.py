@@ -1,7 +1,5 @@
 """Workers that are stopped or killed, or lose the connection to the hub or their lease."""
 
-from __future__ import annotations
-
 import socket
 import sys
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A worker signs its requests by the agent's private key, and needs no API key."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

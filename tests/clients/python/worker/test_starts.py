@@ -1,7 +1,5 @@
 """Stops and signals around the start of a run."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import threading

@@ -1,7 +1,5 @@
 """Handlers whose worker stops, or whose lease or time ends."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from datetime import timedelta

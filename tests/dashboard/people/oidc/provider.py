@@ -1,7 +1,5 @@
 """A small provider of OpenID Connect on loopback, with real RS256 tokens."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The address of a provider's claims, and the people who have it. The databases compare letters in different ways."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

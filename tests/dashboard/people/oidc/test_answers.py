@@ -1,7 +1,5 @@
 """Answers of a provider that are not right: each ends at the sign-in page, with a sentence and a row of the journal."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 

@@ -1,7 +1,5 @@
 """The settings of the sign-in by OpenID Connect, and the extra that they need."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """The sign-in of people by OpenID Connect, against a provider on loopback."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

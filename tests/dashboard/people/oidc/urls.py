@@ -1,7 +1,5 @@
 """The routes of a hub with a provider."""
 
-from __future__ import annotations
-
 from django.urls import include, path
 
 from a2aproject.urls import handler400, handler403, handler404, handler500, urlpatterns

@@ -1,7 +1,5 @@
 """The walk of a browser to the provider and back."""
 
-from __future__ import annotations
-
 from mailbox.models import AuditEvent
 
 START, BACK, SIGN_IN = "/ops/sign-in/provider/", "/ops/sign-in/provider/callback/", "/ops/sign-in/"

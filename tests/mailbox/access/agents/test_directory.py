@@ -1,7 +1,5 @@
 """An agent is found by its identity, or by a typed name. An unknown or ambiguous name has one refusal."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """How long API keys live: expiry, maximum age, rotation, and revocation of what a key made."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """When keys were last used: written for a crowd together, and never a reason to refuse a request."""
 
-from __future__ import annotations
-
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager

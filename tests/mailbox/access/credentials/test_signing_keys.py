@@ -1,7 +1,5 @@
 """A public key signs requests once its holder has proved the private key, and can be changed without losing sight."""
 
-from __future__ import annotations
-
 import base64
 import time
 from collections.abc import Callable

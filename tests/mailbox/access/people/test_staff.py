@@ -1,7 +1,5 @@
 """The right to open Django's admin follows the group admin, in each way to give the group."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from types import SimpleNamespace
 

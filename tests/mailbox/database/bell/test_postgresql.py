@@ -1,7 +1,5 @@
 """Rings reach the other processes through PostgreSQL, also after lost connections."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading

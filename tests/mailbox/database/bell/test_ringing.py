@@ -1,7 +1,5 @@
 """A ring raises nothing, since the change that it tells of is stored."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

@@ -1,7 +1,5 @@
 """On SQLite each process follows the journal while it has waiters."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 import threading

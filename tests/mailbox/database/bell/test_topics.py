@@ -1,7 +1,5 @@
 """Every kind of journal row rings the right waiters, by the whole form and by the fast form."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """A process sends only the rings that another process has announced, unless it cannot know the announcements."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.database.bell import ringing, topics, waiters

@@ -1,7 +1,5 @@
 """A ring wakes as many waiters as things came, and no ring is lost."""
 
-from __future__ import annotations
-
 import contextlib
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Shared looks: the rings of many waits are answered by one look, and no failure ends the looks."""
 
-from __future__ import annotations
-
 import threading
 from contextlib import ExitStack
 

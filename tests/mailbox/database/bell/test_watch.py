@@ -1,7 +1,5 @@
 """The watch finds for all waiters what a lost ring did not tell."""
 
-from __future__ import annotations
-
 from contextlib import ExitStack
 from datetime import UTC, datetime, timedelta
 from uuid import uuid4

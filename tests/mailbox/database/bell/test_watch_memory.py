@@ -1,7 +1,5 @@
 """The watch returns free memory once many waits have begun."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The statements of the watch walk an index for each waiter, on tables large enough to matter."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Moments that PostgreSQL writes are read as Django reads them, only sooner."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest

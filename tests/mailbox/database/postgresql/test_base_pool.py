@@ -1,7 +1,5 @@
 """The pool gives out live connections, and asks the server only where it must."""
 
-from __future__ import annotations
-
 import select
 
 import psycopg

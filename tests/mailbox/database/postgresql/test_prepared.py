@@ -1,7 +1,5 @@
 """Prepared statements give and take the values of psycopg, and survive what happens to their connection."""
 
-from __future__ import annotations
-
 import uuid
 from datetime import UTC, datetime, timedelta
 

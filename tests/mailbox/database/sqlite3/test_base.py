@@ -1,7 +1,5 @@
 """Threads of a web process pass their SQLite connections on."""
 
-from __future__ import annotations
-
 import sqlite3
 from contextlib import closing
 

@@ -1,7 +1,5 @@
 """The envelope of JSON-RPC, the routes of HTTP+JSON, versions, media types, callers and tenants."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Callers and agents: keys, open agents, tenants; and bugs in the shape of the binding."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -3,8 +3,6 @@
 The callers have no key, as those of the kit.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

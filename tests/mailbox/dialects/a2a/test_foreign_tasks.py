@@ -1,7 +1,5 @@
 """A task is of one caller at one agent: no caller without a key, and no other agent, finds it."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentcards import official_agents

@@ -1,7 +1,5 @@
 """The extension that numbers the events of a task, ahead of A2A 1.1."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Lists of tasks: pages, filters, tokens."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The database is lost after the beginning of an answer: the rest is an error in the shape of the binding."""
 
-from __future__ import annotations
-
 import json
 from contextlib import contextmanager
 

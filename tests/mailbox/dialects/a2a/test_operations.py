@@ -1,7 +1,5 @@
 """Messages, reads, lists and cancels over JSON-RPC, with a worker at the mailbox."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.words import json_text

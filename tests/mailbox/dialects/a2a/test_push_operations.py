@@ -1,7 +1,5 @@
 """The receivers of a task's events, in both versions."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.models import PushConfig

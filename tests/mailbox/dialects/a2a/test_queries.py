@@ -1,7 +1,5 @@
 """How many statements the operations of the official protocol take, and that the list walks its index."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

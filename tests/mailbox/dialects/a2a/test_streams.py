@@ -1,7 +1,5 @@
 """Streams of events. The test is the worker, too: it acts between the events that it reads."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

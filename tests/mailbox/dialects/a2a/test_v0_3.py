@@ -1,7 +1,5 @@
 """Version 0.3 over JSON-RPC, and tasks that are begun in one version and continued in the other."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentcards import official_agents

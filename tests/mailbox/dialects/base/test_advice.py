@@ -1,7 +1,5 @@
 """The error for a missing capability says how to get it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.api import Api

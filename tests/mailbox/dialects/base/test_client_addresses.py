@@ -1,7 +1,5 @@
 """The network address of a client stands in every journal row of its requests, and only people read it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """An agent is authenticated by a client certificate that a trusted proxy passes on, and by no other."""
 
-from __future__ import annotations
-
 import base64
 from ipaddress import ip_network
 from typing import Any

@@ -1,7 +1,5 @@
 """The OpenAPI document helps its readers, and the generators of clients, with every one of its parts."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

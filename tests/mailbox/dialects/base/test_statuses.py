@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from mailbox.dialects.base import http_errors

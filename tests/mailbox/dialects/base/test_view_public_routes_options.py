@@ -1,7 +1,5 @@
 """Browsers ask with OPTIONS before their request, also under a public route."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.credentials import public_routes

@@ -1,7 +1,5 @@
 """The token of a public route is nowhere to be read in full."""
 
-from __future__ import annotations
-
 import json
 import logging
 

@@ -1,7 +1,5 @@
 """Tasks of others in each state, and all that a stranger sees of an answer about them."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import uuid4

@@ -4,8 +4,6 @@ A dialect registers itself by a module ``doors`` in its folder of tests. The lis
 that belong to no dialect register in the same way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from pathlib import Path

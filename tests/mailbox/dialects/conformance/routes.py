@@ -1,7 +1,5 @@
 """The routes of each dialect, as the URL configuration of its doors lists them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator
 from importlib import import_module

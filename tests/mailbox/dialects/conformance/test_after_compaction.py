@@ -1,7 +1,5 @@
 """A send and a result can be repeated through every door, also after their task was compacted."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from http import HTTPStatus
 from uuid import UUID, uuid4

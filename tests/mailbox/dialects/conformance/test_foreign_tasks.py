@@ -1,7 +1,5 @@
 """A task of other parties is not there: every byte of an answer is that for an id that no task ever had."""
 
-from __future__ import annotations
-
 import pytest
 
 from agentcards import official_agents

@@ -1,7 +1,5 @@
 """Sending, leasing, answering and draining mean the same through every door."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus

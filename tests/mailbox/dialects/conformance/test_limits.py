@@ -1,7 +1,5 @@
 """Rates and quotas refuse with 429 at every door, and their headers stand in the answer."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

@@ -1,7 +1,5 @@
 """Every list of every dialect is read to its end by its cursors, and shows a stranger no task."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The documents of all dialects that need no key: cards, keys and capabilities."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.limits import rates

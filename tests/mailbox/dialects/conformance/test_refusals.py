@@ -1,7 +1,5 @@
 """A refused request changes nothing, and its error has the shape of the dialect."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from uuid import uuid4
 

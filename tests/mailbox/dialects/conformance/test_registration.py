@@ -1,7 +1,5 @@
 """No dialect escapes the conformance suite."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.life import results

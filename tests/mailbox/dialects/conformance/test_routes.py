@@ -1,7 +1,5 @@
 """Every route of every dialect keeps these promises, in the dialect's own shape of errors."""
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Iterator
 from datetime import datetime, timedelta

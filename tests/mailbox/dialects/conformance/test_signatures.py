@@ -1,7 +1,5 @@
 """A signed request acts as its agent in every dialect, and a refusal has the dialect's shape."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The messages in the answer to a poll. Clients poll every few seconds, so the answer must stay small."""
 
-from __future__ import annotations
-
 import orjson
 import pytest
 

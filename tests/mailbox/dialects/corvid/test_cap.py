@@ -1,7 +1,5 @@
 """The cap of tasks/send: a send drops only its own sender's tasks, and only those whose result has reached it."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import OperationalError
 

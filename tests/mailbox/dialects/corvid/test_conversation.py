@@ -1,7 +1,5 @@
 """The requests of corvid-agent's client to a peer, sent to a served hub. Its base URL is its only credential."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """corvid-agent's invariants about a task's life, as its clients see it."""
 
-from __future__ import annotations
-
 import math
 from datetime import timedelta
 from functools import partial

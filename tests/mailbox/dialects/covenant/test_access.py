@@ -1,7 +1,5 @@
 """API keys, people, public routes and single agents over HTTP."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

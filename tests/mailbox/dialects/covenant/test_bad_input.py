@@ -1,7 +1,5 @@
 """Hostile input: a clear 4xx in the one error shape, the same on both databases, and nothing stored."""
 
-from __future__ import annotations
-
 import json
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """The bounds of batches over HTTP: the size of bodies and answers, and the rate of their items."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Items of batches that no database can store: each is refused alone, as the single request refuses it."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 from uuid import uuid4

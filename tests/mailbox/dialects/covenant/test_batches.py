@@ -1,7 +1,5 @@
 """Batches over HTTP: every item has its own outcome, and the batch itself a clear error."""
 
-from __future__ import annotations
-
 from typing import Any
 from uuid import UUID, uuid4
 

@@ -1,7 +1,5 @@
 """The URL of a callback may carry a token: its sender reads it whole, people without its query."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support import factories

@@ -1,7 +1,5 @@
 """Conversations over HTTP: a holder's updates, artifacts and questions, and further messages of the sender."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

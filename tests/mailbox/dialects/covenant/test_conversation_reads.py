@@ -1,7 +1,5 @@
 """Leases of a task by its id, and reads of its messages and artifacts."""
 
-from __future__ import annotations
-
 import threading
 from datetime import timedelta
 from uuid import uuid4

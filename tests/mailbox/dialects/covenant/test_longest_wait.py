@@ -1,7 +1,5 @@
 """The hub holds a request for at most A2A_LONGEST_WAIT_MS, also if the request names more."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

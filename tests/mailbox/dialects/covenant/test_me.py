@@ -1,7 +1,5 @@
 """``GET /a2a/me`` tells a program whose key it has."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.callers import Role

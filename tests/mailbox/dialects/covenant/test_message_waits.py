@@ -1,7 +1,5 @@
 """Waits for messages over HTTP, while the time of their task runs out."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

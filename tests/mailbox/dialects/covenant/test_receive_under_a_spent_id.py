@@ -1,7 +1,5 @@
 """A receive under a spent attempt id is answered at once, also with a wait."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 from uuid import uuid4

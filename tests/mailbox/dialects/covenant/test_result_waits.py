@@ -1,7 +1,5 @@
 """Waits for the result of one task over HTTP."""
 
-from __future__ import annotations
-
 import threading
 
 import pytest

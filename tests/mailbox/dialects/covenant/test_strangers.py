@@ -1,7 +1,5 @@
 """A stranger learns nothing by a grant that is pinned elsewhere, and leaves the same row in the journal."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """The list of tasks in any state over HTTP."""
 
-from __future__ import annotations
-
 from uuid import UUID
 
 import pytest

@@ -1,7 +1,5 @@
 """The lines of an agent's output that are delegations, and examples in code that are not."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Inboxes exported as JSON and imported: all tasks or no task, by admins and trusted code only."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from uuid import uuid4

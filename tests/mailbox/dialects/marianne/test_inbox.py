@@ -1,7 +1,5 @@
 """The inbox in process, as the original's own tests use it."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A list of an inbox shows a task that is out of time as the task's own route does, even if no sweep has run."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

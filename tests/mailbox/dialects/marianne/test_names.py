@@ -1,7 +1,5 @@
 """Names of agents that the original's classes accept: any text, and case counts."""
 
-from __future__ import annotations
-
 import json
 import threading
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """A task of another dialect, as the inbox of its recipient shows it."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.dialects.marianne.inbox import A2AInbox

@@ -1,7 +1,5 @@
 """The original's own examples of use, run as they are written, and its registry as its own tests use it."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

@@ -3,8 +3,6 @@
 The inbox's context leaves the task out.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

@@ -1,7 +1,5 @@
 """Code in this process may pass an inbox anything."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

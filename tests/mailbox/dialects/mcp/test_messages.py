@@ -1,7 +1,5 @@
 """The envelope of messages: versions, headers, notifications, batches, and who may call."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

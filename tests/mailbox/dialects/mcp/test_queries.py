@@ -1,7 +1,5 @@
 """How many statements the tools and the resources take, so that no page takes one for each of its tasks."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Tasks and artifacts as resources."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

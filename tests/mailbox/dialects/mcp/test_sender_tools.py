@@ -1,7 +1,5 @@
 """The tools of a sender: repeats, lists, results."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import uuid4
 

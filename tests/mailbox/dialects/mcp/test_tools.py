@@ -1,7 +1,5 @@
 """All tools: their descriptions, their errors, and the form of their answers."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import jsonschema_rs

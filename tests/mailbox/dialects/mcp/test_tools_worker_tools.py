@@ -1,7 +1,5 @@
 """The tools of a recipient, and the answers of its work."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """Calls that wait: their progress, their end, and their seats. The test acts while they wait."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import OperationalError
 from django.utils import timezone

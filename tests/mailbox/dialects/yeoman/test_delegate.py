@@ -1,7 +1,5 @@
 """Delegates beyond the seed: their recipients, repeated messages, callbacks, batches."""
 
-from __future__ import annotations
-
 import json
 import threading
 from concurrent.futures import ThreadPoolExecutor

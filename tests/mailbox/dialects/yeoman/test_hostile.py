@@ -1,7 +1,5 @@
 """Requests that no client sends by accident: refused or ignored, never a 500."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

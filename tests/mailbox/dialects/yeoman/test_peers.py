@@ -1,7 +1,5 @@
 """Peers: their heartbeats, their announcements, and the hub's description of itself for them."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Messages that query a task, and messages that post its result."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.life import leasing, results

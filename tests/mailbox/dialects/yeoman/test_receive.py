@@ -1,7 +1,5 @@
 """The receive endpoint as ADR-019 describes it and as its first server answered."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Real clients' requests, with both kinds of credentials and through a route."""
 
-from __future__ import annotations
-
 import io
 import json
 import logging

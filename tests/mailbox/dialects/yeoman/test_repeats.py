@@ -1,7 +1,5 @@
 """Repeated messages, names that fit several agents, and batches that are refused before the first send."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.agents import registration

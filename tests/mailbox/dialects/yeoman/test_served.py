@@ -1,7 +1,5 @@
 """A walk of a YEOMAN peer at a served hub, with a key and through a route."""
 
-from __future__ import annotations
-
 import json
 import uuid
 from urllib.parse import urlsplit

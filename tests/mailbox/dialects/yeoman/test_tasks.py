@@ -1,7 +1,5 @@
 """Agnostic's task API at both its paths, and a workflow's."""
 
-from __future__ import annotations
-
 import json
 import re
 from datetime import UTC

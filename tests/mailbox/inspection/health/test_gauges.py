@@ -1,7 +1,5 @@
 """The numbers for monitoring. tests/mailbox/inspection/plans/test_lists.py looks at the plans of their queries."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The order of agents, the dealings of one agent and the texts to compare are read by index, also on a large hub."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

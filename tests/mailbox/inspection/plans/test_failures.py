@@ -1,7 +1,5 @@
 """Failures and pairs are read by index: nothing reads a whole table."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

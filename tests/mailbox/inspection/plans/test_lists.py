@@ -1,7 +1,5 @@
 """The lists of the operator pages walk an index for what people often look for: nothing reads a whole table."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

@@ -1,7 +1,5 @@
 """The list of trees walks an index, and finds the tasks below by another."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

@@ -1,7 +1,5 @@
 """The lists of needed attention and the charts are read by index, also on a large hub."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 

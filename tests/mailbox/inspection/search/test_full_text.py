@@ -1,7 +1,5 @@
 """Words find the same texts on both databases, and no text that was erased or compacted."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

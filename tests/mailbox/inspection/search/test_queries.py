@@ -1,7 +1,5 @@
 """The query language: every word of it works or is refused, and a minus finds exactly the others."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from uuid import UUID
 

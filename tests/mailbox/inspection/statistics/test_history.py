@@ -1,7 +1,5 @@
 """The work of the hub and of an agent over time, before and after minutes are rolled up."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The fast form of the hot verbs answers and writes what their whole form answers and writes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

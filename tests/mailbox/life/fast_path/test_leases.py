@@ -1,7 +1,5 @@
 """Each guard of the fast form of a lease: a case that it alone leaves to the whole form, and cases beside it."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """The plain case of each hot verb: the rows that it writes, its number of statements, and lost races."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """Each guard of the fast form of a result: a case that it alone leaves to the whole form, and cases beside it."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.access.callers import Caller

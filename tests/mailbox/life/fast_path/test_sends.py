@@ -1,7 +1,5 @@
 """Each guard of the fast form of a send: a case that it alone leaves to the whole form, and cases beside it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """The command that the tests of ``send --file`` share."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

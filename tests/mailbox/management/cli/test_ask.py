@@ -1,7 +1,5 @@
 """``ask``: a person at the command line talks to an agent over the official protocol."""
 
-from __future__ import annotations
-
 import io
 import json
 import sys

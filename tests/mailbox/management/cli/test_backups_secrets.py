@@ -1,7 +1,5 @@
 """Secrets are read from stdin, files and the environment, and never from the arguments that process lists show."""
 
-from __future__ import annotations
-
 import io
 import os
 import sys

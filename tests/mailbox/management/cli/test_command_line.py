@@ -1,7 +1,5 @@
 """The command as a process of its own, on the tests' database: exit codes, stdout and stderr."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

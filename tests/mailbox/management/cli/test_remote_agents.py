@@ -1,7 +1,5 @@
 """``agents add --card`` and ``profile --card-url``: remote agents that speak the official protocol."""
 
-from __future__ import annotations
-
 import io
 import sys
 

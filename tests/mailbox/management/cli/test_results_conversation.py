@@ -1,7 +1,5 @@
 """``say``, ``messages`` and ``artifacts``, and the results of conversations."""
 
-from __future__ import annotations
-
 from uuid import uuid4
 
 import pytest

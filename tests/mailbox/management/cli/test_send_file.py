@@ -1,7 +1,5 @@
 """``a2a send --file``: many tasks from one file, once each."""
 
-from __future__ import annotations
-
 import io
 import json
 import uuid

@@ -1,7 +1,5 @@
 """``a2a send --file`` and ``a2a work --batch`` as processes, at one served hub."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """``a2a send --file``: a repeated file sends no task twice, and reports those that are already there."""
 
-from __future__ import annotations
-
 import json
 import uuid
 

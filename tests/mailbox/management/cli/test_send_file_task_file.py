@@ -1,7 +1,5 @@
 """Files of tasks are read line by line."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import sqlite3

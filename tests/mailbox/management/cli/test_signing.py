@@ -1,7 +1,5 @@
 """The commands that make, prove and change the keys that sign requests, and the worker that signs."""
 
-from __future__ import annotations
-
 import json
 import stat
 

@@ -1,7 +1,5 @@
 """The fold: rows to events and views, over made-up rows."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 

@@ -1,7 +1,5 @@
 """Values that nest deeper than the official Python SDK reads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

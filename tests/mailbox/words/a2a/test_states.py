@@ -1,7 +1,5 @@
 """The states of the official protocol: total tables, both ways."""
 
-from __future__ import annotations
-
 import pytest
 
 from mailbox.database.bell.topics import RINGS, Ring

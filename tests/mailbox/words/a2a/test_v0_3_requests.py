@@ -1,7 +1,5 @@
 """The methods of 0.3 as data. The samples of 0.3 are valid by the types of the official Python SDK 0.3.26."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The official SDK reads the JSON of 1.0, with any blocks that a worker may post."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -5,8 +5,6 @@ stream, then ``{"id", "result"}`` or ``{"id", "error": {"name", "code"?, "messag
 the connection of an operation. This module runs in the environments of both official SDKs, without the project.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -3,8 +3,6 @@
 Parameters and answers are the JSON of version 1.0. The client has its default settings but for the key.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import sys

@@ -4,8 +4,6 @@ Tasks are kept in the database, or in memory if DATABASE_URL is "". JSON-RPC is 
 process, on a port that the system chooses and the program prints.
 """
 
-from __future__ import annotations
-
 import socket
 import sqlite3
 import sys

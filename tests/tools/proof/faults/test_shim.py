@@ -1,7 +1,5 @@
 """The preloaded library shifts the wall clock and fails syncs by order, and leaves waiting and the real clock alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

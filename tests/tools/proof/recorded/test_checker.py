@@ -1,7 +1,5 @@
 """The checker accepts a run of a hub, and names each fault that is planted into its history or its rows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The checker names each fault that is planted into the requests of several items."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The short form of the official carriage, and its control run: a carrier with a bug, which the check must name."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 

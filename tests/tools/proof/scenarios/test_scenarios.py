@@ -1,7 +1,5 @@
 """The checks of the scenarios detect what they are for."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import uuid

@@ -1,7 +1,5 @@
 """Requests about agents, keys, grants and routes, and about what operators read and repair."""
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Mapping
 from datetime import datetime

@@ -1,7 +1,5 @@
 """One request to a hub, and how its answer is read. An answer that reports a failure becomes an error."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from http import HTTPStatus

@@ -1,7 +1,5 @@
 """Requests about tasks: send, read, talk and cancel; lease, post updates and results, drain results."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The command line ``a2a``: a hub from a terminal, over HTTP."""
 
-from __future__ import annotations
-
 import sys
 
 

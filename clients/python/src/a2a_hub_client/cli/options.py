@@ -1,7 +1,5 @@
 """Arguments and options that several commands have. Shells complete them, and ids may be cut to their beginning."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta

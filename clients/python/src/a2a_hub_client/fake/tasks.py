@@ -1,7 +1,5 @@
 """The tasks of the hub in memory: sent, leased, talked about, answered and drained."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

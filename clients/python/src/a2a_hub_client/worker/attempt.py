@@ -3,8 +3,6 @@
 While the job runs, the hub gets its updates in their order, or heartbeats.
 """
 
-from __future__ import annotations
-
 import errno
 import threading
 import time

@@ -4,8 +4,6 @@ This file runs as a program of its own and imports nothing of the project. It re
 line: ``+`` for a new group, ``-`` for a group that has ended. When the pipe closes, it ends the remaining groups.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

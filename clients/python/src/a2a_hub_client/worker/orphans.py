@@ -13,8 +13,6 @@ was only slow learns that its lease has ended, and its result is refused. Of two
 gets the task.
 """
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time

@@ -4,8 +4,6 @@ A control line begins with the token of the run, and carries JSON for the hub. T
 so that no program prints a control line by chance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

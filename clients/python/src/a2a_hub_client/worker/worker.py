@@ -3,8 +3,6 @@
 No lease is lost: a request whose answer was lost is repeated under its attempt id.
 """
 
-from __future__ import annotations
-
 import contextlib
 import logging
 import signal

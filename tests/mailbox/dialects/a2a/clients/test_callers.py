@@ -1,7 +1,5 @@
 """Callers of an agent: with a key, without one, and other callers, for whom a foreign task is not there."""
 
-from __future__ import annotations
-
 import uuid
 
 import pytest

@@ -1,7 +1,5 @@
 """Official clients cancel tasks in each state. The holder learns of it and changes nothing any more."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.clients.driven import RefusedError

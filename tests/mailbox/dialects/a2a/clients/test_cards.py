@@ -1,7 +1,5 @@
 """Official clients read the card, verify its signature, and fetch the extended card."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.clients.driven import RefusedError

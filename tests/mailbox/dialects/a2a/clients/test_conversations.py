@@ -1,7 +1,5 @@
 """Official clients answer questions of an agent, and the conversation stays one task."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.clients.player import QUESTIONS

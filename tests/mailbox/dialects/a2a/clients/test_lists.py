@@ -1,7 +1,5 @@
 """Official clients list their tasks, page by page. Version 0.3 has no list."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.clients import readings

@@ -1,7 +1,5 @@
 """Official clients without a key talk with an agent that is open to anyone. They know its tasks by their ids."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.clients.driven import RefusedError

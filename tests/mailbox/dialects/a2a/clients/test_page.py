@@ -1,7 +1,5 @@
 """The clients of docs/protocols/a2a-v1.md run as they stand, in the environments of their SDKs."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """All kinds of parts come back byte for byte, with their metadata, filename and media type."""
 
-from __future__ import annotations
-
 import base64
 
 import pytest

@@ -1,7 +1,5 @@
 """Official clients meet each refusal as the error that their SDK has for it."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.clients.driven import RefusedError

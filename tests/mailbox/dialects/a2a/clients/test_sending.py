@@ -1,7 +1,5 @@
 """Official clients send messages and wait for what comes of them, with their default settings."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.support.clients import readings

@@ -1,7 +1,5 @@
 """Official clients follow a task by its events. A stream that breaks loses none."""
 
-from __future__ import annotations
-
 import httpx
 import pytest
 

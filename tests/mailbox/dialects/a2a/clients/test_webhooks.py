@@ -1,7 +1,5 @@
 """Official clients configure webhooks, and a receiver gets each event of the task in order."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """A served hub with data, and the official SDK as clients of it: over HTTP, and through the bridge `a2a mcp`."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import AsyncIterator, Iterator

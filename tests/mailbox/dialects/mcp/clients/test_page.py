@@ -1,7 +1,5 @@
 """The blocks of the two pages about MCP run as they stand, and the page of the protocol names all tools."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

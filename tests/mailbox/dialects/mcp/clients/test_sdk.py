@@ -1,7 +1,5 @@
 """The official SDK against a served hub: a sender and a worker, over each transport and in each way to agree."""
 
-from __future__ import annotations
-
 import base64
 import json
 from typing import Any

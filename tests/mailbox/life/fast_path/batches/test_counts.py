@@ -1,7 +1,5 @@
 """The number of statements of a batch does not depend on the number of its items."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """A batch answers and writes what its items answer and write as single calls."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

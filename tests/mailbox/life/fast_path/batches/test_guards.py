@@ -1,7 +1,5 @@
 """Items that are not plain fall out of a set, and leave the plain items to it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """The statements of batches read every row of the large tables by an index."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 from uuid import UUID

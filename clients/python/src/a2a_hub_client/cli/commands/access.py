@@ -1,7 +1,5 @@
 """``a2a grant``, ``key``, ``route`` and ``person``."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``a2a agent``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer

@@ -1,7 +1,5 @@
 """``a2a audit``."""
 
-from __future__ import annotations
-
 import time
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """``a2a delivery``."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer

@@ -1,7 +1,5 @@
 """``a2a doctor``. The finding of each check says what to do."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from datetime import datetime, timezone

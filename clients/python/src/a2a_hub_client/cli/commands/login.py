@@ -1,7 +1,5 @@
 """``a2a login``, ``logout``, ``whoami`` and ``context``."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,7 +1,5 @@
 """``a2a result``."""
 
-from __future__ import annotations
-
 from typing import Annotated, NoReturn
 from uuid import UUID, uuid4
 

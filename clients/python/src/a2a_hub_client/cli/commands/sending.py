@@ -1,7 +1,5 @@
 """``a2a task send`` and ``a2a ask``. A file has one body of ``POST /a2a/tasks`` on each line."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections import Counter
