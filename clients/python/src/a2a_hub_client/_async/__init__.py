@@ -1,1 +1,3 @@
 """The client for asyncio."""
+
+from __future__ import annotations

@@ -1,5 +1,7 @@
 """The methods of operators and admins: agents, keys, grants and routes; the queue, the journal and repairs."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime, timedelta
 from typing import Any

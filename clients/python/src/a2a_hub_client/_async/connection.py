@@ -1,5 +1,7 @@
 """The connections to a hub: each call is sent over them, and repeated if it may be."""
 
+from __future__ import annotations
+
 import asyncio
 import os
 from collections.abc import AsyncIterator, Callable

@@ -1,5 +1,7 @@
 """One task, by its id."""
 
+from __future__ import annotations
+
 from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 from uuid import UUID, uuid4
