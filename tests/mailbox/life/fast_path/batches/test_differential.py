@@ -41,7 +41,7 @@ DRAIN_MANY = st.builds(
     own=st.integers(0, 4),
     limit=st.integers(1, 5),
     attempt=programs.ATTEMPT,
-    acked=st.lists(programs.NUMBER, max_size=1),
+    acked=st.lists(programs.NUMBER, max_size=2),
 )
 CHAPTERS = [
     *[st.tuples(SEND_MANY, WORK, WORK, DRAIN_MANY, DRAIN_MANY)] * 4,
