@@ -17,7 +17,7 @@ from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
 from mailbox.inspection.search.queries import Moment
-from mailbox.life import callbacks
+from mailbox.life import outbox
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.words import redaction
@@ -58,7 +58,7 @@ class DeliveryList(ListPage):
             "may_resend": self.holds(requests.RESEND),
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
-            "cap": callbacks.CAP,
+            "cap": outbox.MOST_RESENT,
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -95,14 +95,14 @@ class Resend(Act[PushDelivery]):
         is_pending = subject.shown_state == PushDelivery.State.PENDING
         return {
             "attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN],
-            "tries": len(callbacks.BACK_OFF) + 1,
+            "tries": len(outbox.BACK_OFF) + 1,
             "is_pending": is_pending,
             "wording": replace(self.wording, verb="Try now") if is_pending else self.wording,
             "command": commands.resend(subject.delivery_id),
         }
 
     def apply(self, subject: PushDelivery, chosen: dict[str, Any]) -> str:
-        callbacks.resend(self.caller, subject.delivery_id, reason=chosen["reason"])
+        outbox.resend(self.caller, subject.delivery_id, reason=chosen["reason"])
         return "Sending now."
 
 
@@ -127,8 +127,8 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         if chosen.get("everything"):
             query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
             deliveries = queries.deliveries(query, self._at).with_last_attempt()
-            return list(deliveries.defer("body").order_by("-pk")[: callbacks.CAP])
-        return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))
+            return list(deliveries.defer("body").order_by("-pk")[: outbox.MOST_RESENT])
+        return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=outbox.MOST_RESENT))
 
     @property
     def _at(self) -> Moment:
@@ -138,11 +138,11 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         return "" if subject else "Select at least one failed callback first."
 
     def besides(self, subject: Sequence[PushDelivery], form: ReasonForm) -> dict[str, Any]:
-        return {"shown": MANY_SHOWN, "tries": len(callbacks.BACK_OFF) + 1, "cap": callbacks.CAP}
+        return {"shown": MANY_SHOWN, "tries": len(outbox.BACK_OFF) + 1, "cap": outbox.MOST_RESENT}
 
     def apply(self, subject: Sequence[PushDelivery], chosen: dict[str, Any]) -> str:
         ids = [delivery.delivery_id for delivery in subject]
-        done = callbacks.resend_given_up(self.caller, ids, reason=chosen["reason"])
+        done = outbox.resend_given_up(self.caller, ids, reason=chosen["reason"])
         receipt = (
             f"{reverse('ops:audit')}?{urlencode({'q': f'kind:{Kind.PUSH_RESENT} request:{self.caller.request_id}'})}"
         )

@@ -13,7 +13,7 @@ class MailboxConfig(AppConfig):
         from mailbox import checks  # noqa: F401 registers itself
         from mailbox.access.people import staff
         from mailbox.dialects.yeoman import wire
-        from mailbox.life import callbacks
+        from mailbox.life import outbox
 
-        callbacks.BODIES[callbacks.OTHERWISE] = wire.record
+        outbox.BODIES[outbox.OTHERWISE] = wire.record
         m2m_changed.connect(staff.follow_group, sender=User.groups.through, dispatch_uid="staff follows the group")

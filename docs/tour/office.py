@@ -16,8 +16,8 @@ from agentcards import profiles
 from mailbox.access.agents import grants, registration
 from mailbox.access.callers import Caller, Role
 from mailbox.background import jobs
-from mailbox.life import callbacks, conversation, leasing, results, sending, updates
-from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life import conversation, leasing, outbox, results, sending, updates
+from mailbox.life.outbox import Outcome
 from mailbox.models import Agent, ApiKey, AuditEvent, Lease, PushDelivery, RepairPlan, Task
 from mailbox.repairs import auto_retry, plan_execution, plans, repair
 from mailbox.words import errors
@@ -195,20 +195,20 @@ class Verbs:
 
     def deliver(self) -> None:
         """Attempt each callback that is due."""
-        for delivery in callbacks.claim_due(limit=20):
-            callbacks.report(delivery, self._outcome(delivery.url))
+        for delivery in outbox.claim(outbox.due(limit=20).callbacks):
+            outbox.report(delivery, self._outcome(delivery.url))
 
     def keep_delivering(self) -> Story:
         while True:
             self.deliver()
-            yield SHORT if PushDelivery.objects.due_after(timezone.now()).exists() else LONG
+            yield SHORT if PushDelivery.objects.pending().exists() else LONG
 
-    def _outcome(self, url: str) -> CallbackOutcome:
+    def _outcome(self, url: str) -> Outcome:
         if url == self._receivers["gone"]:
-            return CallbackOutcome(status=410, problem="the receiver answered 410 Gone")
+            return Outcome(status=410, problem="the receiver answered 410 Gone")
         if self._chance.random() < self._receivers["fails"] and timezone.now() < self._receivers["until"]:
-            return CallbackOutcome(status=502, problem="the receiver answered 502 Bad Gateway")
-        return CallbackOutcome(status=200)
+            return Outcome(status=502, problem="the receiver answered 502 Bad Gateway")
+        return Outcome(status=200)
 
     def _post(self, task: Task, update: Update | ArtifactUpdate) -> None:
         lease = self._leases[task.pk]

@@ -1,1 +1,1 @@
-"""Background work: timed jobs, and the senders of callbacks and of remote agents' tasks."""
+"""Background work: timed jobs, the courier of callbacks and webhooks, and the sender of remote agents' tasks."""

@@ -1,87 +1,214 @@
-"""The courier: reports each event of a task to its webhooks, in order, in the words of the official protocol.
+"""The courier: brings callbacks and the events of webhooks to their receivers, a bounded number at once.
 
-Source: A2A, push notifications.
+Each request goes through the outbound guard. A callback is signed. A webhook gets each event of its task, in order, in
+the words of the official protocol. Source: Agnostic ADR-018, callbacks; Standard Webhooks; A2A, push notifications.
 """
 
+import base64
+import hashlib
+import hmac
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
+from datetime import datetime, timedelta
 from itertools import islice
 
-from django.db import InterfaceError, OperationalError
+from django.db import InterfaceError, OperationalError, connections
+from django.utils import timezone
 
-from mailbox.background.callback_sender import LONGEST_PAUSE, LOOK_AROUND_EVERY, CallbackSender, posted
+from mailbox.database import waiting
 from mailbox.database.bell import topics
 from mailbox.inspection.event_log import EventLog, EventLogCache
-from mailbox.life import webhooks
-from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
-from mailbox.life.webhooks import Candidate, Telling
+from mailbox.life import outbox
+from mailbox.life.delivery_slots import DeliverySlots
+from mailbox.life.outbox import Candidate, Event, Outcome
 from mailbox.models import PushConfig, PushDelivery, Task
+from mailbox.outbound import destinations, exchange
+from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
 from mailbox.words import json_text, secret_box
 from mailbox.words.a2a import v0_3, v1_0
 from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent, TaskSnapshot
+from mailbox.words.envelopes import WEBHOOK_KEY
 
+TIMEOUT = 10.0  # seconds until an attempt must have a status: less than `serve` gives a process to stop
+AT_ONCE = 64  # attempts at the same time
+PER_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
+PER_SENDER = 8  # attempts for one sender, so that its receivers delay no report to another sender
+MOST_TIMEOUTS = 3  # in a row, after which a receiver is paused
+PAUSE = timedelta(minutes=1)
+MOST_REMEMBERED = 10_000  # receivers with timeouts
+LOOK_AROUND_EVERY = 0.5  # seconds, while a target is due that no thread or receiver is free for
+LONGEST_PAUSE = 10.0  # seconds without a ring, an attempt that ended, or a target that becomes due
+PAUSE_WITHOUT_DATABASE = 5.0  # seconds
+READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt failed
+MOST_CHUNKS = 100  # of one artifact, in one event
 TOKEN = "X-A2A-Notification-Token"  # noqa: S105 (the name of a header)
 MEDIA: Mapping[str, str] = {
+    PushConfig.Protocol.CALLBACK: "application/json",
     PushConfig.Protocol.V1_0: "application/a2a+json",
     PushConfig.Protocol.V0_3: "application/json",
 }
-MOST_CHUNKS = 100  # of one artifact, in one update
 
 _logger = logging.getLogger(__name__)
-_Planned = tuple[Candidate, Telling | None]
+_Planned = tuple[Candidate, Event | None]
 
 
-class Courier(CallbackSender):
-    """Tells webhooks. Any number of processes can run a courier. It works as the sender of callbacks does."""
+class CircuitBreaker:
+    """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. It stays in memory.
 
-    things = "webhooks"
+    After the pause one more timeout pauses the receiver again. Any other outcome forgets its timeouts.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
+        self._timeouts: Counter[str] = Counter()
+        self._paused: dict[str, datetime] = {}
+
+    def note(self, receiver: str, outcome: Outcome, now: datetime) -> None:
+        if not outcome.timed_out:
+            self._timeouts.pop(receiver, None)
+            self._paused.pop(receiver, None)
+            return
+        self._timeouts[receiver] += 1
+        if self._timeouts[receiver] >= MOST_TIMEOUTS:
+            self._paused[receiver] = now + PAUSE
+        if len(self._timeouts) > MOST_REMEMBERED:
+            self._timeouts.pop(next(iter(self._timeouts)))
+
+    def paused(self, now: datetime) -> Mapping[str, datetime]:
+        """Return the end of the pause of each receiver that is paused."""
+        self._paused = {receiver: until for receiver, until in self._paused.items() if until > now}
+        return self._paused
+
+
+class Courier:
+    """Brings due deliveries to their receivers. Any number of processes can run a courier.
+
+    A pool of threads waits for the receivers. Only the thread that runs the courier reads and writes rows.
+    """
+
+    def __init__(self) -> None:
+        self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="courier")
+        self._under_way: dict[Future[Outcome], PushDelivery] = {}
+        self._breaker = CircuitBreaker()
         self._event_logs = EventLogCache()
+        self._ring: Callable[[], object] = lambda: None
 
-    def topics(self) -> Sequence[str]:
-        return [topics.CALLBACKS, *map(topics.task, webhooks.listened_to())]
+    def run(self, stop: threading.Event) -> None:
+        """Bring deliveries until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
+        with waiting.rounds(stop) as waiter:
+            self._ring = waiter.ring
+            while not stop.is_set():
+                pause = PAUSE_WITHOUT_DATABASE
+                try:
+                    waiter.wait_for([topics.CALLBACKS, *map(topics.task, outbox.listened_to())])
+                    waiter.look(self.look_around)
+                    pause = outbox.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
+                except (OperationalError, InterfaceError):
+                    _logger.exception("the courier cannot use the database")
+                    connections.close_all()
+                waiter.wait(pause)
+        self.finish()
 
-    def pause_until_due(self) -> float:
-        return webhooks.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
+    def look_around(self) -> int:
+        """Record the attempts that have ended, and begin due attempts while threads are free; return their number."""
+        for ended in [attempt for attempt in self._under_way if attempt.done()]:
+            self._report(ended)
+        free = AT_ONCE - len(self._under_way)
+        slots = DeliverySlots(
+            self._under_way.values(),
+            per_sender=PER_SENDER,
+            per_receiver=PER_RECEIVER,
+            paused=self._breaker.paused(timezone.now()),
+        )
+        claimed = self.claim(free, slots) if free else []
+        for delivery in claimed:
+            begun = self._threads.submit(attempt, delivery)
+            self._under_way[begun] = delivery
+            begun.add_done_callback(lambda _: self._ring())
+        return len(claimed)
+
+    def finish(self) -> None:
+        """Wait for the attempts that have begun, and record each."""
+        self._threads.shutdown()
+        for ended in list(self._under_way):
+            self._report(ended)
 
     def claim(self, limit: int, slots: DeliverySlots) -> Sequence[PushDelivery]:
+        """Claim up to ``limit`` due targets, as many as ``slots`` allows; return their deliveries."""
+        due = outbox.due(limit=limit, slots=slots)
         planned: list[_Planned] = []
-        for candidate in webhooks.due(limit=limit, slots=slots):
+        for candidate in due.webhooks:
             try:
                 planned += _planned(candidate, self._event_logs)
             except (OperationalError, InterfaceError):
                 raise
             except Exception:
                 _logger.exception("an event for webhook %s could not be rendered", candidate.config.pk)
-                webhooks.put_off(candidate)
-        return webhooks.claim(planned)
+                outbox.put_off(candidate)
+        return outbox.claim(due.callbacks, planned)
 
-    def attempt(self, delivery: PushDelivery) -> CallbackOutcome:
-        return attempt(delivery)
+    def store(self, delivery: PushDelivery, outcome: Outcome) -> None:
+        """Record the outcome of an attempt. Only an error of the database's connection is raised."""
+        self._breaker.note(destinations.receiver(delivery.url), outcome, timezone.now())
+        try:
+            outbox.report(delivery, outcome)
+        except (OperationalError, InterfaceError):
+            raise
+        except Exception:
+            _logger.exception("the outcome of an attempt at delivery %s could not be stored", delivery.delivery_id)
 
-    def store(self, delivery: PushDelivery, outcome: CallbackOutcome) -> None:
-        webhooks.report(delivery, outcome)
+    def _report(self, ended: Future[Outcome]) -> None:
+        """Record the outcome of an attempt. While the database is unavailable, the outcome stays for the next try."""
+        delivery = self._under_way[ended]
+        if (failure := ended.exception()) is not None:
+            _logger.error("the hub failed at delivery %s", delivery.delivery_id, exc_info=failure)
+            outcome = Outcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
+        else:
+            outcome = ended.result()
+        self.store(delivery, outcome)
+        del self._under_way[ended]
 
 
-def attempt(delivery: PushDelivery) -> CallbackOutcome:
-    """Tell one event, which was claimed with its webhook, and return the outcome. Reads and writes no row."""
-    return posted(delivery, lambda _: headers(delivery))
+def attempt(delivery: PushDelivery) -> Outcome:
+    """Send one claimed delivery and return the outcome, also for errors. Reads and writes no row.
+
+    Only the receiver's status decides. A slow or broken body of its answer does not matter.
+    """
+    body = delivery.body.encode()
+    try:
+        answer = exchange.exchange(
+            "POST",
+            delivery.url,
+            within=TIMEOUT,
+            headers=headers(delivery, body),
+            content=body,
+            glimpse=READ_OF_ANSWER,
+        )
+    except secret_box.UnreadableSecretError:
+        return Outcome(status=None, problem="its secret was encrypted under another SECRET_KEY")
+    except (BlockedUrlError, ExternalServiceError) as error:
+        timed_out = isinstance(error, NoAnswerError) and error.timed_out
+        return Outcome(status=None, problem=error.message, timed_out=timed_out)
+    problem = "" if answer.is_success else f"the receiver answered {answer.status}: {answer.text}"
+    return Outcome(status=answer.status, problem=problem)
 
 
-def headers(delivery: PushDelivery) -> dict[str, str]:
-    """Return the headers of one attempt. Raises `UnreadableSecretError`."""
+def headers(delivery: PushDelivery, body: bytes) -> dict[str, str]:
+    """Return the headers of one attempt: of a webhook those that its sender set. Raises `UnreadableSecretError`."""
     config = delivery.config
-    if config is None:
-        raise ValueError("a claimed event has its webhook")
+    protocol = config.protocol if config else PushConfig.Protocol.CALLBACK
     values = {
-        "Content-Type": MEDIA[config.protocol],
-        "User-Agent": "A2A-Hub/webhooks",
+        "Content-Type": MEDIA[protocol],
+        "User-Agent": "A2A-Hub/webhooks" if config else "A2A-Hub/callbacks",
         "Accept-Encoding": "identity",
         "webhook-id": str(delivery.delivery_id),
     }
+    if config is None:
+        secret = secret_box.unseal(delivery.sealed_secret) if delivery.sealed_secret else None
+        return values | signature(str(delivery.delivery_id), body, secret)
     if config.sealed_token is not None:
         values[TOKEN] = secret_box.unseal(config.sealed_token)
     if config.auth_scheme is not None and config.sealed_credentials is not None:
@@ -89,23 +216,46 @@ def headers(delivery: PushDelivery) -> dict[str, str]:
     return values
 
 
+def signature(delivery_id: str, body: bytes, secret: str | None) -> dict[str, str]:
+    """Return the time of an attempt at a callback, Agnostic's signature of the body, and that of Standard Webhooks.
+
+    The key of Agnostic's signature is the secret's text. The key of Standard Webhooks is the base64 text after
+    ``whsec_``, decoded, or the secret's text if it has no such prefix. None signs nothing.
+    """
+    stamp = str(int(timezone.now().timestamp()))
+    if secret is None:
+        return {"webhook-timestamp": stamp}
+    encoded = secret.removeprefix(WEBHOOK_KEY)
+    key = secret.encode() if encoded == secret else base64.b64decode(encoded)
+    signed = f"{delivery_id}.{stamp}.".encode() + body
+    digest = hmac.new(key, signed, hashlib.sha256).digest()
+    return {
+        "webhook-timestamp": stamp,
+        "X-Signature": "sha256=" + hmac.new(secret.encode(), body, hashlib.sha256).hexdigest(),
+        "webhook-signature": "v1," + base64.b64encode(digest).decode(),
+    }
+
+
 def _planned(candidate: Candidate, event_logs: EventLogCache) -> list[_Planned]:
-    """Return the next report to the webhook, as the only element; none if its task has no event for it."""
+    """Return the next event of the webhook, as the only element; none if its task has no event for it.
+
+    Version 0.3 of the protocol reports the whole task as it is at the attempt, so each attempt renders it anew.
+    """
     config, begun = candidate.config, candidate.begun
-    if begun is not None and config.protocol == PushConfig.Protocol.V1_0:
+    whole = config.protocol == PushConfig.Protocol.V0_3
+    if begun is not None and not whole:
         return [(candidate, None)]
     log = event_logs.of(config.task)
     if begun is not None:
         position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
-        return [(candidate, Telling(position=position, body=_whole_task(log.view()[0])))]
+        return [(candidate, Event(position=position, body=_whole_task(log.view()[0])))]
     left = list(islice(_unreported(config, log), MOST_CHUNKS))
     if not left:
-        webhooks.pass_over(candidate, log.seq)
+        outbox.pass_over(candidate, log.seq)
         return []
-    if config.protocol == PushConfig.Protocol.V0_3:
-        return [(candidate, Telling(position=left[0].position, body=_whole_task(log.view()[0])))]
-    event = joined(left)
-    return [(candidate, Telling(position=event.position, body=_change(config.task, event)))]
+    event = left[0] if whole else joined(left)
+    body = _whole_task(log.view()[0]) if whole else _change(config.task, event)
+    return [(candidate, Event(position=event.position, body=body))]
 
 
 def _unreported(config: PushConfig, log: EventLog) -> Iterator[TaskEvent]:

@@ -107,7 +107,7 @@ def _own(caller: Caller, task_id: UUID, own: TaskQuerySet) -> Task:
 def _remember(task: Task, push: PushTarget, journal: Journal) -> None:
     if task.dialect != A2A:
         raise InvalidRequestError({"push": f"only a task of the dialect {A2A} has webhooks"})
-    push_configs.remember(task, push, journal, after=task.journal_seq)
+    push_configs.remember_webhook(task, push, journal, after=task.journal_seq)
 
 
 def _must_be_new(task: Task, words: Words, attempt_id: UUID | None, push: PushTarget | None) -> None:
@@ -118,7 +118,7 @@ def _must_be_new(task: Task, words: Words, attempt_id: UUID | None, push: PushTa
     if message is None:
         return
     wanted = [words.message_id, [dict(block) for block in words.content], json_text.loads(words.extra)]
-    has_same_webhook = task.dialect != A2A or push_configs.is_repeated(task.uuid, message.said_at, push)
+    has_same_webhook = task.dialect != A2A or push_configs.has_same_webhook(task.uuid, message.said_at, push)
     if not has_same_webhook or not json_text.same([message.message_id, message.blocks, message.details], wanted):
         raise InvalidRequestError({"attempt_id": "was used for another message of this task"})
     earlier = Message.objects.filter(task=task, seq__lt=message.seq).of_role(Message.Role.USER)

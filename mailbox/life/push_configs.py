@@ -1,6 +1,6 @@
-"""The webhooks of a task: its sender sets and deletes them, and the sender and operators read them.
+"""The targets that hear about a task: its callback, and webhooks that its sender sets, reads and deletes.
 
-No read shows a token or credentials.
+No read shows a secret, a token or credentials.
 """
 
 import uuid
@@ -17,13 +17,15 @@ from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.journal import entries
-from mailbox.life import callbacks, expiry
+from mailbox.life import expiry
 from mailbox.models import Agent, AuditEvent, PushConfig, PushDelivery, Task
 from mailbox.outbound import destinations
+from mailbox.outbound.errors import BlockedUrlError
 from mailbox.words import secret_box
+from mailbox.words.envelopes import TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from mailbox.words.kinds import Kind
-from mailbox.words.push import PushTarget
+from mailbox.words.push import URL_MAX_LENGTH, PushTarget
 
 MOST_OF_A_TASK = 20
 _INLINE = "push config"  # names the webhook that came with a message and has no id of its sender
@@ -68,16 +70,60 @@ def delete_config(caller: Caller, task_id: UUID, config_id: str, *, recipient: A
         journal.beside(entries.push_config_deleted(task.uuid, config_id, destinations.receiver(config.url)))
 
 
+def remember_callback(task: Task, envelope: TaskEnvelope) -> None:
+    """Store the callback URL and secret of a new task, in the transaction of the send."""
+    if envelope.callback_url is not None:
+        secret = envelope.callback_secret
+        PushConfig.objects.create(
+            task=task, url=envelope.callback_url, sealed_secret=secret_box.seal(secret) if secret else None
+        )
+
+
+def has_same_callback(task: Task, envelope: TaskEnvelope) -> bool:
+    """Whether ``envelope`` has the same callback as ``task``, or both have none."""
+    of_task = PushConfig.objects.filter(task=task, protocol=PushConfig.Protocol.CALLBACK)
+    known = of_task.first() if task.calls_back else None
+    if known is None or envelope.callback_url is None:
+        return known is None and envelope.callback_url is None
+    try:
+        secret = callback_of(known)[1]
+    except secret_box.UnreadableSecretError:  # the secrets cannot be compared
+        secret = envelope.callback_secret
+    return (known.url, secret) == (envelope.callback_url, envelope.callback_secret)
+
+
+def callback_of(config: PushConfig | None) -> tuple[str | None, str | None]:
+    """Return the URL and the secret of a task's callback, None for what is missing; raise `UnreadableSecretError`."""
+    if config is None:
+        return None, None
+    return config.url, secret_box.unseal(config.sealed_secret) if config.sealed_secret else None
+
+
+def judge(callback_url: str | None, *, path: str = "callback_url") -> None:
+    """Raise `InvalidRequestError` for a URL that the hub would never call, under its ``path``. None is allowed.
+
+    Only the text of the URL is judged here. The addresses of its host are judged at each attempt.
+    """
+    if callback_url is None:
+        return
+    try:
+        destinations.judge(callback_url, longest=URL_MAX_LENGTH)
+    except BlockedUrlError as error:
+        # The message does not repeat the URL, which may contain a secret.
+        problem = error.message if error.message.startswith("Blocked URL") else "the hub cannot call this URL"
+        raise InvalidRequestError({path: problem}) from error
+
+
 def check(target: PushTarget | None, *, prefix: str = "") -> None:
     """Raise `InvalidRequestError` for a target that no task may have. None is allowed. ``prefix`` begins each path."""
     if target is None:
         return
     if problems := dict(target.problems(prefix)):
         raise InvalidRequestError(problems)
-    callbacks.judge(target.url, path=f"{prefix}url")
+    judge(target.url, path=f"{prefix}url")
 
 
-def remember(task: Task, target: PushTarget, journal: Journal, *, after: int) -> None:
+def remember_webhook(task: Task, target: PushTarget, journal: Journal, *, after: int) -> None:
     """Store the webhook that came with a message, in the transaction of that message.
 
     It gets each event after the journal row ``after`` of the task, whose row is locked or new. Without an id of its
@@ -86,7 +132,7 @@ def remember(task: Task, target: PushTarget, journal: Journal, *, after: int) ->
     _put(task, _id_of(task.uuid, target), target, journal, after=after)
 
 
-def is_repeated(task_id: UUID, sent_at: datetime, target: PushTarget | None) -> bool:
+def has_same_webhook(task_id: UUID, sent_at: datetime, target: PushTarget | None) -> bool:
     """Whether the message of this time came with the same webhook, or with none.
 
     The journal tells, also after the webhook was changed or deleted. Its secrets are compared as long as it is there.

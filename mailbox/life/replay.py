@@ -27,7 +27,7 @@ from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.journal import entries
 from mailbox.journal.entries.task_life import ArtifactData
-from mailbox.life import callbacks, task_limits
+from mailbox.life import outbox, task_limits
 from mailbox.models import Artifact, Message, ReplayEntry, Result, Task
 from mailbox.models.artifact import whole
 from mailbox.words import json_text
@@ -167,7 +167,7 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
     )
     close(task, parts, journal)
     transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + size))
-    callbacks.enqueue(task, result, journal.now)
+    outbox.enqueue(task, result, journal.now)
     journal.life(task, entries.result_replayed(entry.source_task_id, entry.status))
     return result
 

@@ -11,7 +11,7 @@ from django.db import transaction
 
 from mailbox.access.audit import Journal
 from mailbox.access.limits import quotas
-from mailbox.life import callbacks, replay, task_limits
+from mailbox.life import outbox, replay, task_limits
 from mailbox.models import Agent, Artifact, Lease, Message, Result, Task
 from mailbox.words import json_text
 from mailbox.words.conversation import Details
@@ -60,7 +60,7 @@ def resolve(
         _close(task, closing, details or Details(), journal)
     transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + size))
     journal.life(task, entry)
-    callbacks.enqueue(task, result, journal.now)
+    outbox.enqueue(task, result, journal.now)
     replay.settle(task, result, journal)
     return result
 

@@ -12,7 +12,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.journal import compacted_tasks, entries
-from mailbox.life import callbacks, expiry, push_configs, replay
+from mailbox.life import expiry, push_configs, replay
 from mailbox.life.fast_path import plain
 from mailbox.life.resolution import resolve
 from mailbox.models import Agent, AuditEvent, Lease, Task
@@ -56,7 +56,7 @@ def check(envelope: TaskEnvelope) -> None:
     `send_task` checks its task too. A batch checks all of its tasks before it sends the first.
     """
     envelope.check()
-    callbacks.judge(envelope.callback_url)
+    push_configs.judge(envelope.callback_url)
     push_configs.check(envelope.push, prefix="push.")
 
 
@@ -112,13 +112,13 @@ def _sent_before(
 
 def _has_same_callback(earlier: Task, envelope: TaskEnvelope) -> bool:
     """Whether ``envelope`` names the callback and the webhook that ``earlier`` was sent with."""
-    if not callbacks.is_repeated(earlier, envelope):
+    if not push_configs.has_same_callback(earlier, envelope):
         return False
     return _has_same_webhook(earlier.uuid, earlier.sent_at, envelope)
 
 
 def _has_same_webhook(task_id: UUID, sent_at: datetime, envelope: TaskEnvelope) -> bool:
-    return envelope.dialect != A2A or push_configs.is_repeated(task_id, sent_at, envelope.push)
+    return envelope.dialect != A2A or push_configs.has_same_webhook(task_id, sent_at, envelope.push)
 
 
 def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
@@ -134,12 +134,12 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
         task.cache_key = None
     task.save(force_insert=True)
     quotas.take(task)
-    callbacks.remember(task, envelope)
+    push_configs.remember_callback(task, envelope)
     waits_on = leader.uuid if task.waits_on and leader else None
     parties = task.sender.display, task.recipient.display
     journal.life(task, entries.task_sent(*parties, waits_on=waits_on, copy_of=envelope.copy_of))
     if envelope.push is not None:
-        push_configs.remember(task, envelope.push, journal, after=task.journal_seq)
+        push_configs.remember_webhook(task, envelope.push, journal, after=task.journal_seq)
     if entry is not None:
         replay.answer(task, entry, journal)
     return task

@@ -100,11 +100,16 @@ class PushConfig(models.Model):
 
 
 class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
-    def due(self, now: Moment) -> PushDeliveryQuerySet:
-        return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__lte=now)
+    def pending(self) -> PushDeliveryQuerySet:
+        """Narrow to callbacks to come. Events of webhooks are due with their webhook."""
+        return self.filter(state=PushDelivery.State.PENDING)
 
-    def due_after(self, moment: datetime) -> PushDeliveryQuerySet:
-        return self.filter(state=PushDelivery.State.PENDING, next_attempt_at__gt=moment)
+    def due(self, now: Moment) -> PushDeliveryQuerySet:
+        return self.pending().filter(next_attempt_at__lte=now)
+
+    def pending_at(self, configs: Collection[int]) -> PushDeliveryQuerySet:
+        """Narrow to the pending events of these webhooks, given by primary key. Each has one at most."""
+        return self.filter(config__in=configs, state=PushDelivery.State.TELLING)
 
     def visible_to(self, party: Agent | None) -> PushDeliveryQuerySet:
         """Narrow to callbacks of tasks that this agent sent. None sees all callbacks."""
@@ -117,10 +122,6 @@ class PushDeliveryQuerySet(models.QuerySet["PushDelivery"]):
 
     def given_up(self) -> PushDeliveryQuerySet:
         return self.filter(state=PushDelivery.State.DISABLED).exclude(state=PushDelivery.State.DELIVERED)
-
-    def from_senders_but(self, senders: Collection[int]) -> PushDeliveryQuerySet:
-        """Leave out the callbacks of these senders, given by primary key."""
-        return self.exclude(sender__in=senders) if senders else self
 
     def with_last_attempt(self) -> PushDeliveryQuerySet:
         """Add ``last_at``, ``last_status`` and ``last_problem`` of the last reported attempt; None without one."""
@@ -187,6 +188,21 @@ class PushDelivery(models.Model):
 
     def __str__(self) -> str:
         return f"{self.state} to {self.url}"
+
+    @classmethod
+    def of_event(cls, config: PushConfig, seq: int, part: int, body: str, now: datetime) -> PushDelivery:
+        """Return a new delivery of an event to its webhook, whose task is loaded. It is not stored."""
+        return cls(
+            task_uuid=config.task.uuid,
+            sender_id=config.task.sender_id,
+            url=config.url,
+            body=body,
+            created_at=now,
+            state=cls.State.TELLING,
+            config=config,
+            seq=seq,
+            part=part,
+        )
 
     @property
     def is_of_webhook(self) -> bool:

@@ -23,7 +23,7 @@ from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.journal import compacted_tasks
 from mailbox.journal.entries.about_tasks import TasksCompactedData
-from mailbox.life import callbacks
+from mailbox.life import push_configs
 from mailbox.models import (
     Agent,
     Artifact,
@@ -303,6 +303,6 @@ def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompacted
 def _callback(config: PushConfig | None) -> compacted_tasks.Callback | None:
     """Return the target of a task's callback; None if its secret is unreadable."""
     try:
-        return callbacks.target(config)
+        return push_configs.callback_of(config)
     except UnreadableSecretError:
         return None

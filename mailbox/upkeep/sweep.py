@@ -6,7 +6,7 @@ from django.conf import settings
 
 from mailbox.access import nonces
 from mailbox.access.callers import Caller
-from mailbox.life import callbacks, expiry, replay, webhooks
+from mailbox.life import expiry, outbox, replay
 from mailbox.repairs import plan_execution
 from mailbox.upkeep import compaction, failure_filing, rollups, sealing
 from mailbox.upkeep.compaction import Retention
@@ -26,8 +26,7 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
             caller, dialect="corvid", cap=settings.A2A_TASKS_SEND_CAP
         ),
         "drop expired replay entries": lambda: replay.drop_expired(caller),
-        "bring callbacks back": callbacks.bring_back,
-        "bring webhooks back": webhooks.bring_back,
+        "bring deliveries back": outbox.bring_back,
         "seal the journal": sealing.seal,
         "drop expired nonces": nonces.drop_expired,
         "delete old rows": compaction.tidy,

@@ -47,7 +47,7 @@ def modules_of(program: str) -> set[str]:
     ("program", "unwanted"),
     [
         pytest.param(f"{COMMAND}(['manage.py', 'a2a', 'status'])", (*PAGES, *CLIENTS), id="command line"),
-        pytest.param(f"{SET_UP}; from mailbox.background import callback_sender, remote_sender", PAGES, id="carrier"),
+        pytest.param(f"{SET_UP}; from mailbox.background import courier, remote_sender", PAGES, id="carrier"),
         pytest.param(f"{SET_UP}; from mailbox.background import job_runner, jobs", PAGES, id="cluster"),
         pytest.param(
             f"{SET_UP}; from a2aproject.management.commands.serve import Command as Serve; "

@@ -8,8 +8,9 @@ import pytest
 from dashboard.templatetags import ops
 from mailbox.access.callers import Role
 from mailbox.background.courier import Courier
-from mailbox.life import callbacks, results, updates, webhooks
-from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
+from mailbox.life import outbox, results, updates
+from mailbox.life.delivery_slots import DeliverySlots
+from mailbox.life.outbox import Outcome
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.words import redaction, tokens
 from mailbox.words.conversation import Update
@@ -17,6 +18,7 @@ from mailbox.words.errors import CapabilityMissingError, InvalidRequestError
 from mailbox.words.kinds import Kind
 from tests.dashboard.conftest import fields_of
 from tests.support import factories
+from tests.support.callback_rounds import claim_callbacks
 from tests.support.markup import squeezed
 from tests.support.webhook_rounds import leased, webhook
 
@@ -36,14 +38,14 @@ def pending_callback(alice, bob, url=HOOK):
 def attempted(delivery, *outcomes):
     for outcome in outcomes:
         PushDelivery.objects.filter(pk=delivery.pk).update(next_attempt_at=delivery.created_at)
-        (claimed,) = callbacks.claim_due(limit=1)
-        callbacks.report(claimed, outcome)
+        (claimed,) = claim_callbacks(1)
+        outbox.report(claimed, outcome)
     delivery.refresh_from_db()
     return delivery
 
 
 def given_up(alice, bob, problem="the receiver answered 503: busy"):
-    return attempted(pending_callback(alice, bob), *[CallbackOutcome(status=503, problem=problem)] * 6)
+    return attempted(pending_callback(alice, bob), *[Outcome(status=503, problem=problem)] * 6)
 
 
 def path(delivery):
@@ -52,7 +54,7 @@ def path(delivery):
 
 def test_the_list_shows_the_outcome_of_each_callback(ana, alice, bob):
     disabled = given_up(alice, bob)
-    attempted(pending_callback(alice, bob), CallbackOutcome(status=204))
+    attempted(pending_callback(alice, bob), Outcome(status=204))
     pending_callback(alice, bob)
 
     text = ana.get("/ops/deliveries/").text
@@ -111,7 +113,7 @@ def test_an_invalid_query_is_refused(ana, query):
 
 def test_the_list_needs_few_queries_and_can_be_downloaded(ana, alice, bob, django_assert_max_num_queries):
     for _ in range(5):
-        attempted(pending_callback(alice, bob), CallbackOutcome(status=204))
+        attempted(pending_callback(alice, bob), Outcome(status=204))
 
     with django_assert_max_num_queries(7):
         ana.get("/ops/deliveries/?q=sender:alice")
@@ -151,7 +153,7 @@ def test_a_callback_that_another_person_sent_again_needs_a_second_look(ana, ben,
 
 
 def test_a_pending_callback_is_tried_now(ana, alice, bob):
-    delivery = attempted(pending_callback(alice, bob), *[CallbackOutcome(status=503)] * 4)
+    delivery = attempted(pending_callback(alice, bob), *[Outcome(status=503)] * 4)
     listing = squeezed(ana.get("/ops/deliveries/").text)
     page = ana.get(path(delivery))
 
@@ -160,7 +162,7 @@ def test_a_pending_callback_is_tried_now(ana, alice, bob):
     assert "Try now" in listing
     assert "next automatic attempt:" in page.text
     assert "Sending now." in response.text
-    assert callbacks.claim_due(limit=1) != []
+    assert claim_callbacks(1) != []
 
 
 def test_selected_failed_callbacks_are_sent_again_with_one_reason_and_a_receipt(ana, alice, bob):
@@ -181,7 +183,7 @@ def test_selected_failed_callbacks_are_sent_again_with_one_reason_and_a_receipt(
 
 
 def test_all_failed_callbacks_of_a_query_are_sent_again(ana, alice, bob, monkeypatch):
-    monkeypatch.setattr("mailbox.life.callbacks.CAP", 2)
+    monkeypatch.setattr("mailbox.life.outbox.MOST_RESENT", 2)
     for _ in range(3):
         given_up(alice, bob)
     pending_callback(alice, bob)
@@ -197,9 +199,9 @@ def test_all_failed_callbacks_of_a_query_are_sent_again(ana, alice, bob, monkeyp
 def test_a_callback_that_arrived_meanwhile_is_left_alone(ana, alice, bob):
     failed, other = given_up(alice, bob), given_up(alice, bob)
     ids = [failed.delivery_id, other.delivery_id]
-    callbacks.resend(factories.person("olga", Role.OPERATOR), other.delivery_id, reason="mended")
+    outbox.resend(factories.person("olga", Role.OPERATOR), other.delivery_id, reason="mended")
 
-    done = callbacks.resend_given_up(factories.person("otto", Role.OPERATOR), ids, reason="mended")
+    done = outbox.resend_given_up(factories.person("otto", Role.OPERATOR), ids, reason="mended")
 
     assert (done.sent, done.left) == ([failed.delivery_id], [other.delivery_id])
 
@@ -209,11 +211,11 @@ def test_callbacks_without_a_reason_or_beyond_the_limit_are_not_sent_again(ana, 
     otto = factories.person("otto", Role.OPERATOR)
 
     with pytest.raises(InvalidRequestError):
-        callbacks.resend_given_up(otto, [failed.delivery_id], reason=" ")
+        outbox.resend_given_up(otto, [failed.delivery_id], reason=" ")
     with pytest.raises(InvalidRequestError):
-        callbacks.resend_given_up(otto, [uuid4() for _ in range(callbacks.CAP + 1)], reason="mended")
+        outbox.resend_given_up(otto, [uuid4() for _ in range(outbox.MOST_RESENT + 1)], reason="mended")
     with pytest.raises(CapabilityMissingError):
-        callbacks.resend_given_up(factories.person("vera", Role.VIEWER), [failed.delivery_id], reason="mended")
+        outbox.resend_given_up(factories.person("vera", Role.VIEWER), [failed.delivery_id], reason="mended")
     sent = {**fields_of(ana.get(MANY, {"delivery": failed.delivery_id})), "delivery": failed.delivery_id}
     assert ana.post(MANY, {**sent, "reason": ""}).status_code == 422
     assert factories.journal(Kind.PUSH_RESENT) == []
@@ -259,7 +261,7 @@ def event_given_up(alice, bob):
     for _ in range(6):
         PushConfig.objects.update(next_attempt_at=task.sent_at)
         (claimed,) = Courier().claim(1, DeliverySlots())
-        webhooks.report(claimed, CallbackOutcome(status=503, problem="the receiver answered 503: busy"))
+        outbox.report(claimed, Outcome(status=503, problem="the receiver answered 503: busy"))
     return PushDelivery.objects.get()
 
 

@@ -2,7 +2,7 @@ from datetime import timedelta
 
 import pytest
 
-from mailbox.life.callbacks import BACK_OFF
+from mailbox.life.outbox import BACK_OFF
 from mailbox.models import Lease, Result, Task
 from tests.support import pages
 

@@ -1,21 +1,27 @@
-"""Rounds of the callback sender, run in the thread of the test."""
+"""Rounds of the courier, run in the thread of the test."""
 
 from concurrent.futures import FIRST_COMPLETED, wait
 
-from mailbox.background.callback_sender import CallbackSender
+from mailbox.background.courier import Courier
+from mailbox.life import outbox
 
 
 def deliver_due():
     """Make one attempt at every due delivery and record its outcome; return the number of attempts."""
-    sender = CallbackSender()
-    begun = sender.look_around()
-    sender.finish()
+    courier = Courier()
+    begun = courier.look_around()
+    courier.finish()
     return begun
 
 
-def deliver_until(sender, condition):
-    """Run rounds of the sender until the condition holds. Each round begins when an attempt has ended."""
-    sender.look_around()
+def claim_callbacks(limit, slots=None):
+    """Claim due callbacks for one attempt each, as the courier does."""
+    return outbox.claim(outbox.due(limit=limit, slots=slots).callbacks)
+
+
+def deliver_until(courier, condition):
+    """Run rounds of the courier until the condition holds. Each round begins when an attempt has ended."""
+    courier.look_around()
     while not condition():
-        wait(sender._under_way, return_when=FIRST_COMPLETED)
-        sender.look_around()
+        wait(courier._under_way, return_when=FIRST_COMPLETED)
+        courier.look_around()

@@ -11,14 +11,15 @@ from django.utils import timezone
 
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller, Role
-from mailbox.life import callbacks, conversation, leasing, results, updates
-from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life import conversation, leasing, outbox, results, updates
+from mailbox.life.outbox import Outcome
 from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.repairs import auto_retry, plans, repair
 from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words import errors
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from tests.support import factories
+from tests.support.callback_rounds import claim_callbacks
 
 BACKWARDS = "\u202e"
 SCRIPTS = "<script>alert(1)</script><img src=x onerror=alert(1)>' onmouseover='alert(1)' \">"
@@ -72,8 +73,8 @@ def world() -> World:
     factories.sent_task(sender, holder, **said, idempotency=promise)
     delivery = PushDelivery.objects.get()
     PushDelivery.objects.update(next_attempt_at=timezone.now())
-    (claimed,) = callbacks.claim_due(limit=1)
-    callbacks.report(claimed, CallbackOutcome(status=500, problem=MARKUP))
+    (claimed,) = claim_callbacks(1)
+    outbox.report(claimed, Outcome(status=500, problem=MARKUP))
 
     lease = factories.leased_task(
         sender, holder, **said, metadata=carried, idempotency=factories.idempotent(MARKUP[:300])

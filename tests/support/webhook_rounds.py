@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from mailbox.access.callers import Caller
-from mailbox.background.courier import Courier
 from mailbox.life import push_configs
 from mailbox.models import Lease, PushConfig, Task
 from mailbox.words.push import PushTarget
 from tests.support import factories
+from tests.support.callback_rounds import deliver_due
 from tests.support.receiver import Receiver
 
 
@@ -31,17 +31,9 @@ def webhook(sender: Caller, task: Task, url: str, /, **fields: Any) -> PushConfi
 def tell_all() -> int:
     """Make rounds until no webhook is due; return the number of attempts."""
     attempts = 0
-    while begun := tell_due():
+    while begun := deliver_due():
         attempts += begun
     return attempts
-
-
-def tell_due() -> int:
-    """Make one attempt at every due webhook and record its outcome; return the number of attempts."""
-    courier = Courier()
-    begun = courier.look_around()
-    courier.finish()
-    return begun
 
 
 def bodies(receiver: Receiver) -> list[Any]:

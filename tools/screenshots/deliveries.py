@@ -1,13 +1,13 @@
 """A hub whose callbacks arrived, fail, and were given up."""
 
-from mailbox.life import callbacks
-from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life import outbox
+from mailbox.life.outbox import Outcome
 from mailbox.models import PushDelivery
 from tools.screenshots import hub
 
-ARRIVED = CallbackOutcome(status=204)
-BUSY = CallbackOutcome(status=503, problem="the receiver answered 503: busy")
-REFUSED = CallbackOutcome(status=None, problem="connection refused")
+ARRIVED = Outcome(status=204)
+BUSY = Outcome(status=503, problem="the receiver answered 503: busy")
+REFUSED = Outcome(status=None, problem="connection refused")
 ATTEMPTS = {50: [ARRIVED], 40: [ARRIVED], 30: [BUSY, ARRIVED], 20: [REFUSED] * 6, 12: [BUSY]}
 
 
@@ -22,5 +22,5 @@ def calling_back() -> PushDelivery:
         for number, outcome in enumerate(outcomes):
             with scene.ago(minutes=minutes - number):
                 PushDelivery.objects.filter(task_uuid=task.uuid).update(next_attempt_at=scene.now.replace(year=2000))
-                callbacks.report(callbacks.claim_due(limit=1)[0], outcome)
+                outbox.report(outbox.claim(outbox.due(limit=1).callbacks)[0], outcome)
     return PushDelivery.objects.get(state=PushDelivery.State.DISABLED)

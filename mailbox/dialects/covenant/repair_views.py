@@ -14,7 +14,7 @@ from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.covenant import repair_wire, requests
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
-from mailbox.life import callbacks, replay
+from mailbox.life import outbox, replay
 from mailbox.repairs import repair, retry
 from mailbox.repairs.retry import BOUNDS, RetryPolicy
 from mailbox.upkeep import compaction
@@ -192,7 +192,7 @@ class ResendView(MailboxView):
         operation_id="resend_delivery",
     )
     def post(self, request: Request, delivery_id: UUID) -> Response:
-        callbacks.resend(self.caller, delivery_id, reason=self.body(ResendBody).reason)
+        outbox.resend(self.caller, delivery_id, reason=self.body(ResendBody).reason)
         return Response(repair_wire.Resent(kind="a2a_delivery_resent", delivery_id=delivery_id))
 
 

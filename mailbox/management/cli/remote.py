@@ -78,14 +78,13 @@ def _invoke(options: Namespace) -> str:
 
 
 def _carry(options: Namespace) -> str:
-    from mailbox.background.callback_sender import CallbackSender
     from mailbox.background.courier import Courier
     from mailbox.background.remote_sender import RemoteSender
 
     stop = threading.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda *_: stop.set())
-    programs = (RemoteSender().run, CallbackSender().run, Courier().run)
+    programs = (RemoteSender().run, Courier().run)
     with ThreadPoolExecutor(len(programs)) as rounds:
         running = [rounds.submit(run, stop) for run in programs]
         wait(running, return_when=FIRST_COMPLETED)

@@ -8,15 +8,16 @@ from django.utils import timezone
 from mailbox.background import courier
 from mailbox.background.courier import Courier
 from mailbox.inspection import task_events
-from mailbox.life import callbacks, conversation, leasing, results, updates, webhooks
-from mailbox.life.callbacks import DeliverySlots
+from mailbox.life import conversation, leasing, outbox, results, updates
+from mailbox.life.delivery_slots import DeliverySlots
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.words.conversation import ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.push import PushProtocol, PushTarget
 from tests.support import factories
+from tests.support.callback_rounds import deliver_due
 from tests.support.factories import text
 from tests.support.receiver import receiver
-from tests.support.webhook_rounds import bodies, leased, sent, tell_all, tell_due, told, webhook
+from tests.support.webhook_rounds import bodies, leased, sent, tell_all, told, webhook
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 OPERATOR_REASON = "the receiver is back"
@@ -96,9 +97,9 @@ def test_a_receiver_that_fails_three_times_gets_every_event_later_once_and_in_or
         config = webhook(alice, task, hook.url)
         updates.post_updates(bob, task.uuid, [said("one"), said("two")])
 
-        for pause in (timedelta(0), *callbacks.BACK_OFF[:3]):
+        for pause in (timedelta(0), *outbox.BACK_OFF[:3]):
             time_machine.shift(pause)
-            assert tell_due() == 1
+            assert deliver_due() == 1
         assert tell_all() == 1
 
     assert told(hook) == [*["WORKING: one"] * 4, "WORKING: two"]
@@ -116,17 +117,17 @@ def test_a_dead_receiver_is_disabled_until_an_operator_sends_again(alice, bob, o
         config = webhook(alice, task, hook.url)
         updates.post_updates(bob, task.uuid, [said("one")])
         answer(bob, task, content=())
-        for pause in (timedelta(0), *callbacks.BACK_OFF):
+        for pause in (timedelta(0), *outbox.BACK_OFF):
             time_machine.shift(pause)
-            assert tell_due() == 1
+            assert deliver_due() == 1
         time_machine.shift(timedelta(days=1))
-        assert tell_due() == 0
+        assert deliver_due() == 0
         config.refresh_from_db()
         assert (config.failures, config.next_attempt_at) == (6, None)
         assert config.disabled_at is not None
         (dead,) = PushDelivery.objects.given_up()
 
-        callbacks.resend(olga, dead.delivery_id, reason=OPERATOR_REASON)
+        outbox.resend(olga, dead.delivery_id, reason=OPERATOR_REASON)
         assert tell_all() == 2
 
     assert told(hook)[5:] == ["WORKING: one", "WORKING: one", "COMPLETED"]
@@ -144,13 +145,13 @@ def test_a_crash_in_an_attempt_repeats_the_event_and_tells_no_later_one_before(a
         (claimed,) = Courier().claim(8, DeliverySlots())
         courier.attempt(claimed)  # and the process ends before it reports
 
-        assert tell_due() == 0
-        time_machine.shift(callbacks.REPORT_TIMEOUT)
+        assert deliver_due() == 0
+        time_machine.shift(outbox.REPORT_TIMEOUT)
         assert tell_all() == 2
 
     assert told(hook) == ["WORKING: one", "WORKING: one", "WORKING: two"]
     assert len({head["webhook-id"] for head, _ in hook.calls}) == 2
-    assert claimed.log.get(number=1).problem == callbacks.LOST
+    assert claimed.log.get(number=1).problem == outbox.LOST
 
 
 def test_chunks_that_wait_together_are_told_as_one_update(alice, bob):
@@ -187,9 +188,9 @@ def test_a_receiver_of_0_3_gets_the_whole_task_as_it_is_on_changes_of_its_status
         updates.post_updates(bob, task.uuid, [chunk("roses")])
         assert tell_all() == 0
         updates.post_updates(bob, task.uuid, [said("on it")])
-        tell_due()
+        deliver_due()
         answer(bob, task, content=())
-        time_machine.shift(callbacks.BACK_OFF[0])
+        time_machine.shift(outbox.BACK_OFF[0])
         assert tell_all() == 2
 
     seen = [(body["kind"], body["id"], body["status"]["state"]) for body in bodies(hook)]
@@ -220,12 +221,12 @@ def test_the_courier_listens_to_tasks_with_open_webhooks(alice, bob):
     with receiver() as hook:
         task, other = leased(alice, bob).task, sent(alice, bob)
         webhook(alice, task, hook.url)
-        assert list(webhooks.listened_to()) == [task.uuid]
+        assert list(outbox.listened_to()) == [task.uuid]
 
         answer(bob, task, content=())
         tell_all()
 
-    assert list(webhooks.listened_to()) == []
+    assert list(outbox.listened_to()) == []
     assert other.pk
 
 
@@ -255,7 +256,7 @@ def test_the_receiver_on_the_loopback_is_told_only_where_it_is_allowed(alice, bo
         webhook(alice, task, hook.url)
         settings.A2A_OUTBOUND_ALLOW = []
         updates.post_updates(bob, task.uuid, [said("on it")])
-        tell_due()
+        deliver_due()
 
     assert hook.calls == []
     assert PushDelivery.objects.get().log.get().problem.startswith("Blocked URL")

@@ -7,18 +7,20 @@ from datetime import timedelta
 import pytest
 from django.utils import timezone
 
-from mailbox.background import callback_sender
-from mailbox.background.callback_sender import AT_ONCE, MOST_TIMEOUTS, PAUSE, PER_SENDER, CallbackSender, CircuitBreaker
-from mailbox.life import callbacks
-from mailbox.life.callbacks import CallbackOutcome, DeliverySlots
+from mailbox.background import courier
+from mailbox.background.courier import AT_ONCE, MOST_TIMEOUTS, PAUSE, PER_SENDER, CircuitBreaker, Courier
+from mailbox.life import outbox
+from mailbox.life.delivery_slots import DeliverySlots
+from mailbox.life.outbox import Outcome
 from mailbox.models import PushDelivery
 from mailbox.outbound import destinations
 from tests.support import factories
+from tests.support.callback_rounds import claim_callbacks
 from tests.support.remote_servers import raw_server
 
 pytestmark = pytest.mark.django_db
 
-TIMED_OUT = CallbackOutcome(status=None, problem="no answer", timed_out=True)
+TIMED_OUT = Outcome(status=None, problem="no answer", timed_out=True)
 
 
 def due(sender, count, url="https://slow{}.example/hook"):
@@ -37,14 +39,14 @@ def hang(connection, over):
 def hanging(monkeypatch):
     """Let every attempt wait until the test ends."""
     over = threading.Event()
-    monkeypatch.setattr(callback_sender, "attempt", lambda delivery: over.wait() and CallbackOutcome(status=200))
+    monkeypatch.setattr(courier, "attempt", lambda delivery: over.wait() and Outcome(status=200))
     yield
     over.set()
 
 
 @pytest.fixture
 def sender(hanging):
-    one = CallbackSender()
+    one = Courier()
     yield one
     one._threads.shutdown(wait=False)
 
@@ -69,7 +71,7 @@ def test_a_claim_looks_past_thousands_of_callbacks_of_one_agent(alice, mallory):
     due(mallory, 3000)
     due(alice, 1)
 
-    claimed = callbacks.claim_due(limit=AT_ONCE, slots=DeliverySlots(per_sender=8, per_receiver=8))
+    claimed = claim_callbacks(AT_ONCE, DeliverySlots(per_sender=8, per_receiver=8))
 
     assert [delivery.sender_id for delivery in claimed] == [*[mallory.agent.pk] * 8, alice.agent.pk]
 
@@ -93,7 +95,7 @@ def test_every_spelling_of_a_receiver_counts_as_one(alice, bob, spellings):
         due(factories.agent(name), 3, url=spellings[len(name) % len(spellings)])
 
     assert len({destinations.receiver(url) for url in spellings}) == 1
-    assert len(callbacks.claim_due(limit=AT_ONCE, slots=DeliverySlots(per_receiver=8))) == 8
+    assert len(claim_callbacks(AT_ONCE, DeliverySlots(per_receiver=8))) == 8
 
 
 def test_receivers_of_other_ports_and_schemes_are_others():
@@ -112,7 +114,7 @@ def test_a_receiver_with_timeouts_in_a_row_is_paused():
 
     assert breaker.paused(now) == {"https://slow.example:443": now + PAUSE}
     assert breaker.paused(now + PAUSE) == {}
-    breaker.note("https://slow.example:443", CallbackOutcome(status=500), now)
+    breaker.note("https://slow.example:443", Outcome(status=500), now)
     breaker.note("https://slow.example:443", TIMED_OUT, now)
     assert breaker.paused(now) == {}
 
@@ -122,28 +124,30 @@ def test_a_paused_receiver_is_put_off_and_blocks_no_other(alice, bob):
     (other,) = due(alice, 1, url="https://good.example/hook")
     until = timezone.now() + PAUSE
 
-    claimed = callbacks.claim_due(limit=AT_ONCE, slots=DeliverySlots(paused={"https://slow.example:443": until}))
+    claimed = claim_callbacks(AT_ONCE, DeliverySlots(paused={"https://slow.example:443": until}))
 
     assert [delivery.pk for delivery in claimed] == [other.pk]
     paused = PushDelivery.objects.filter(pk__in=[row.pk for row in rows])
     assert set(paused.values_list("next_attempt_at", "attempts")) == {(until, 0)}
-    assert callbacks.bring_back() == 0
+    assert outbox.bring_back() == 0
 
 
 def test_an_attempt_without_an_answer_in_time_is_a_timeout(alice, monkeypatch, loopback):
-    monkeypatch.setattr(callback_sender, "TIMEOUT", 0.2)
+    monkeypatch.setattr(courier, "TIMEOUT", 0.2)
     with raw_server(hang) as silent:
         (delivery,) = due(alice, 1, url=f"{silent}/hook")
-        assert callback_sender.attempt(delivery).timed_out
+        assert courier.attempt(delivery).timed_out
     (nowhere,) = due(alice, 1, url="http://127.0.0.77:9009/hook")
-    assert not callback_sender.attempt(nowhere).timed_out
+    assert not courier.attempt(nowhere).timed_out
 
 
 def test_a_claim_reads_due_callbacks_by_an_index(alice):
     due(alice, 3)
-    rows = PushDelivery.objects.due(timezone.now() + timedelta(hours=1)).from_senders_but([alice.agent.pk])
+    rows = PushDelivery.objects.due(timezone.now() + timedelta(hours=1)).exclude(sender__in=[alice.agent.pk])
 
-    plan = rows.order_by("next_attempt_at", "pk").values_list("pk", "sender_id", "url")[:256].explain()
+    plan = (
+        rows.order_by("next_attempt_at", "pk").values_list("next_attempt_at", "pk", "sender_id", "url")[:256].explain()
+    )
 
     assert "push_due" in plan or "push_by_state" in plan
     assert not re.search(r"SCAN mailbox_pushdelivery(?! USING INDEX)|Seq Scan", plan)

@@ -6,7 +6,7 @@ import pytest
 
 from mailbox import Mailbox
 from mailbox.dialects.yeoman import wire
-from mailbox.life import callbacks, results, sending
+from mailbox.life import outbox, results, sending
 from mailbox.models import PushDelivery, Task
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError
@@ -37,7 +37,7 @@ def test_the_in_process_surface_refuses_it_too(alice, bob):
 
 
 def test_a_dialect_with_a_renderer_writes_its_own_bodies_and_no_others(alice, bob, monkeypatch):
-    monkeypatch.setitem(callbacks.BODIES, "terse", lambda task, result: {"id": str(task.uuid), "says": result.status})
+    monkeypatch.setitem(outbox.BODIES, "terse", lambda task, result: {"id": str(task.uuid), "says": result.status})
 
     _, result = (
         results.post_result(bob, factories.result_envelope(lease.task))

@@ -5,9 +5,10 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from mailbox.background import jobs
-from mailbox.life import callbacks, sending
+from mailbox.life import outbox, sending
 from mailbox.models import PushDelivery
 from tests.support import factories
+from tests.support.callback_rounds import claim_callbacks
 
 pytestmark = pytest.mark.django_db
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -26,14 +27,14 @@ def test_a_clock_that_ran_ahead_does_not_park_a_callback(alice, bob, time_machin
     time_machine.move_to(NOON + ahead, tick=False)
     delivery = pending(alice, bob)
     if step != "written":
-        callbacks.claim_due(limit=1)
+        claim_callbacks(1)
     if step == "failed":
         fail(attempts=1)
     time_machine.move_to(NOON, tick=False)
 
     jobs.sweep_pass()
 
-    (again,) = callbacks.claim_due(limit=1)
+    (again,) = claim_callbacks(1)
     assert (again.pk, again.attempts) == (delivery.pk, 1 if step == "written" else 2)
 
 
@@ -47,12 +48,12 @@ def test_a_callback_that_waits_for_its_next_attempt_is_left_alone(
     counts = {"attempts": forgiven + failures, "forgiven": forgiven}
     PushDelivery.objects.update(next_attempt_at=NOON + timedelta(minutes=minutes), **counts)
 
-    assert callbacks.bring_back() == 0
+    assert outbox.bring_back() == 0
     PushDelivery.objects.update(next_attempt_at=NOON + timedelta(minutes=minutes + 2))
-    assert callbacks.bring_back() == 1
+    assert outbox.bring_back() == 1
 
 
 def fail(*, attempts: int) -> None:
     delivery = PushDelivery.objects.get()
     assert delivery.attempts == attempts
-    callbacks.report(delivery, callbacks.CallbackOutcome(status=500, problem="no"))
+    outbox.report(delivery, outbox.Outcome(status=500, problem="no"))

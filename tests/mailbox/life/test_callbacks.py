@@ -11,7 +11,7 @@ from mailbox import Mailbox
 from mailbox.access.callers import Caller
 from mailbox.dialects.covenant import repair_wire
 from mailbox.inspection import lists
-from mailbox.life import callbacks, results, sending
+from mailbox.life import outbox, results, sending
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.words import secret_box
 from mailbox.words.envelopes import AgentRef, ResultStatus
@@ -188,7 +188,7 @@ def test_a_resend_makes_a_disabled_delivery_due_with_all_its_attempts(alice, bob
     row = failing(alice, bob)
     PushDelivery.objects.update(state=State.DISABLED, attempts=6)
 
-    callbacks.resend(olga, row.delivery_id, reason="the receiver is back")
+    outbox.resend(olga, row.delivery_id, reason="the receiver is back")
     deliver_due()
 
     row.refresh_from_db()
@@ -203,11 +203,11 @@ def test_a_resend_needs_a_reason_a_delivery_and_the_capability(alice, bob, olga)
     row = failing(alice, bob)
 
     with pytest.raises(InvalidRequestError):
-        callbacks.resend(olga, row.delivery_id, reason=" ")
+        outbox.resend(olga, row.delivery_id, reason=" ")
     with pytest.raises(CapabilityMissingError):
-        callbacks.resend(alice, row.delivery_id, reason="please")
+        outbox.resend(alice, row.delivery_id, reason="please")
     with pytest.raises(UnknownDeliveryError):
-        callbacks.resend(olga, uuid4(), reason="please")
+        outbox.resend(olga, uuid4(), reason="please")
 
 
 def test_secrets_are_encrypted_at_rest_and_shown_by_no_read(alice, bob):

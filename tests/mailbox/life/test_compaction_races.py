@@ -6,7 +6,7 @@ import pytest
 from django.db import connection  # noqa: F401 (a condition reads it)
 
 from mailbox.access.callers import Role
-from mailbox.life import callbacks, leasing, results, sending
+from mailbox.life import leasing, push_configs, results, sending
 from mailbox.models import Task
 from mailbox.upkeep import compaction
 from tests.support import factories
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _anywhere(monkeypatch):
-    monkeypatch.setattr(callbacks, "judge", lambda url: None)
+    monkeypatch.setattr(push_configs, "judge", lambda url: None)
 
 
 @pytest.mark.parametrize("_round", ROUNDS)
@@ -57,7 +57,7 @@ def test_a_send_reads_the_journal_after_the_row(alice, bob, monkeypatch):
     task = sending.send_task(alice, envelope)
     sending.cancel(alice, task.uuid)
     results.ack_results(alice, [task.uuid])
-    asked_again = callbacks.is_repeated
+    asked_again = push_configs.has_same_callback
     done: list[object] = []
 
     def compact_first(earlier, repeat):
@@ -65,6 +65,6 @@ def test_a_send_reads_the_journal_after_the_row(alice, bob, monkeypatch):
             done.append(race(compact))
         return asked_again(earlier, repeat)
 
-    monkeypatch.setattr(callbacks, "is_repeated", compact_first)
+    monkeypatch.setattr(push_configs, "has_same_callback", compact_first)
 
     assert sending.send_task(alice, envelope).outcome == "cancelled"

@@ -9,7 +9,7 @@ from django.utils import timezone
 from mailbox.access.callers import Caller
 from mailbox.background.courier import Courier
 from mailbox.dialects.covenant import repair_wire
-from mailbox.life import callbacks, push_configs, results, updates, webhooks
+from mailbox.life import outbox, push_configs, results, updates
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.upkeep import compaction, erasure
 from mailbox.upkeep.compaction import Retention
@@ -19,9 +19,10 @@ from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from mailbox.words.kinds import Kind
 from mailbox.words.push import PushProtocol, PushTarget
 from tests.support import factories
+from tests.support.callback_rounds import deliver_due
 from tests.support.factories import text
 from tests.support.receiver import receiver
-from tests.support.webhook_rounds import leased, sent, tell_all, tell_due, told, webhook
+from tests.support.webhook_rounds import leased, sent, tell_all, told, webhook
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("loopback")]
 AT_ONCE = Retention(acked=timedelta(0), delivered=timedelta(0))
@@ -68,7 +69,7 @@ def test_to_set_a_webhook_again_replaces_it_and_keeps_what_is_left_to_tell(alice
         task = leased(alice, bob).task
         config = webhook(alice, task, dead.url, config_id="mine", token="old")
         updates.post_updates(bob, task.uuid, [Update(message=text("one"))])
-        tell_due()
+        deliver_due()
         PushConfig.objects.update(disabled_at=timezone.now(), next_attempt_at=None, failures=6)
         PushDelivery.objects.update(state=PushDelivery.State.DISABLED)
 
@@ -225,10 +226,10 @@ def test_a_told_event_is_not_sent_again(alice, bob, olga):
         row = PushDelivery.objects.get()
 
         with pytest.raises(InvalidRequestError, match="later events"):
-            callbacks.resend(olga, row.delivery_id, reason="please")
+            outbox.resend(olga, row.delivery_id, reason="please")
         push_configs.delete_config(alice, task.uuid, "mine", recipient=bob.agent)
         with pytest.raises(InvalidRequestError, match="deleted"):
-            callbacks.resend(olga, row.delivery_id, reason="please")
+            outbox.resend(olga, row.delivery_id, reason="please")
 
 
 def test_an_event_that_is_being_told_is_pending_to_its_readers(alice, bob):
@@ -237,7 +238,7 @@ def test_an_event_that_is_being_told_is_pending_to_its_readers(alice, bob):
         task = leased(alice, bob).task
         webhook(alice, task, hook.url, protocol=PushProtocol.V1_0)
         updates.post_updates(bob, task.uuid, [Update(message=text("one"))])
-        tell_due()
+        deliver_due()
 
     shown = repair_wire.delivery(PushDelivery.objects.get(), alice)
     assert (shown["state"], shown["event"], shown["attempts"]) == ("pending", "3", 1)
@@ -249,10 +250,10 @@ def test_a_webhook_put_off_by_a_clock_that_ran_ahead_is_brought_back(alice, bob,
     time_machine.move_to("2035-01-01T12:00:00Z", tick=False)
     config = webhook(alice, leased(alice, bob).task, URL)
     PushConfig.objects.update(failures=2, next_attempt_at=timezone.now() + timedelta(minutes=7))
-    assert webhooks.bring_back() == 0
+    assert outbox.bring_back() == 0
 
     PushConfig.objects.update(next_attempt_at=timezone.now() + timedelta(minutes=8))
-    assert webhooks.bring_back() == 1
+    assert outbox.bring_back() == 1
     config.refresh_from_db()
     assert config.next_attempt_at == timezone.now()
 
@@ -263,7 +264,7 @@ def test_an_erased_task_is_reported_to_no_webhook(alice, bob):
         task = leased(alice, bob).task
         webhook(alice, task, hook.url)
         results.post_result(bob, factories.result_envelope(task, content=text("a secret")))
-        tell_due()
+        deliver_due()
 
         erasure.erase_task(Caller.command_line(), task.uuid, reason="asked to")
 

@@ -11,7 +11,7 @@ import pytest
 from django.db import connection  # noqa: F401 (a condition reads it)
 
 from mailbox.journal.compacted_tasks import RESULT_DELETED
-from mailbox.life import callbacks, results, sending
+from mailbox.life import push_configs, results, sending
 from mailbox.models import CapabilityGrant, PushConfig, Result, Task
 from mailbox.repairs import repair
 from mailbox.words.envelopes import ResultStatus
@@ -31,7 +31,7 @@ pytestmark = pytest.mark.django_db(transaction=True)
 
 @pytest.fixture(autouse=True)
 def _anywhere(monkeypatch):
-    monkeypatch.setattr(callbacks, "judge", lambda url: None)
+    monkeypatch.setattr(push_configs, "judge", lambda url: None)
 
 
 def result_of(task: Task) -> Result:

@@ -9,9 +9,8 @@ from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
-from mailbox.life import webhooks
-from mailbox.life.callbacks import CallbackOutcome
-from mailbox.life.webhooks import Telling
+from mailbox.life import outbox
+from mailbox.life.outbox import Event, Outcome
 from mailbox.models import PushConfig, PushDelivery, Task
 from tests.mailbox.test_query_counts import SAVEPOINT
 from tests.support import factories
@@ -21,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 DONE, PARKED, DUE = 6_000, 300, 40  # webhooks that ended, webhooks without news, and webhooks that are due
 AGENTS = 30
-OK = CallbackOutcome(status=200)
-FAILED = CallbackOutcome(status=500, problem="HTTP 500")
+OK = Outcome(status=200)
+FAILED = Outcome(status=500, problem="HTTP 500")
 WHOLE_TABLE = re.compile(r"Seq Scan on mailbox_\w+|SCAN mailbox_\w+\b(?! USING)")
 OF_TRANSACTIONS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")
 
@@ -105,17 +104,17 @@ def whole_tables(captured):
 
 
 def telling(candidate):
-    return candidate, Telling(position=(3, PushConfig.WHOLE_ROW), body="{}")
+    return candidate, Event(position=(3, PushConfig.WHOLE_ROW), body="{}")
 
 
 @pytest.mark.usefixtures("crowd")
 def test_no_statement_of_a_round_reads_a_whole_table():
     with CaptureQueriesContext(connection) as captured:
-        claimed = webhooks.claim([telling(one) for one in webhooks.due(limit=10)])
-        webhooks.report(claimed[0], OK)
-        webhooks.report(claimed[1], FAILED)
-        webhooks.pass_over(webhooks.due(limit=1)[0], 3)
-        webhooks.pause_until_due(shortest=1, longest=60)
+        claimed = outbox.claim([], [telling(one) for one in outbox.due(limit=10).webhooks])
+        outbox.report(claimed[0], OK)
+        outbox.report(claimed[1], FAILED)
+        outbox.pass_over(outbox.due(limit=1).webhooks[0], 3)
+        outbox.pause_until_due(shortest=1, longest=60)
 
     assert len(claimed) == 10
     assert len(captured) > 40
@@ -132,20 +131,20 @@ def test_a_statement_that_reads_a_whole_table_is_found():
 
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize("count", [1, 20])
-def test_the_due_webhooks_are_found_by_three_statements(count, django_assert_max_num_queries):
-    with django_assert_max_num_queries(3):
-        found = webhooks.due(limit=count)
+def test_the_due_webhooks_are_read_by_four_statements(count, django_assert_max_num_queries):
+    with django_assert_max_num_queries(4):
+        found = outbox.due(limit=count).webhooks
 
     assert len(found) == count
 
 
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize("count", [1, 20])
-def test_a_claim_takes_one_statement_and_three_for_each_webhook(count, django_assert_max_num_queries):
-    tellings = [telling(one) for one in webhooks.due(limit=count)]
+def test_a_claim_takes_two_statements_and_two_for_each_webhook(count, django_assert_max_num_queries):
+    tellings = [telling(one) for one in outbox.due(limit=count).webhooks]
 
-    with django_assert_max_num_queries(1 + 3 * count + SAVEPOINT):
-        claimed = webhooks.claim(tellings)
+    with django_assert_max_num_queries(2 + 2 * count + SAVEPOINT):
+        claimed = outbox.claim([], tellings)
 
     assert len(claimed) == count
 
@@ -153,10 +152,10 @@ def test_a_claim_takes_one_statement_and_three_for_each_webhook(count, django_as
 @pytest.mark.usefixtures("crowd")
 @pytest.mark.parametrize("outcome", [OK, FAILED])
 def test_a_report_takes_six_statements(outcome):
-    [claimed] = webhooks.claim([telling(one) for one in webhooks.due(limit=1)])
+    [claimed] = outbox.claim([], [telling(one) for one in outbox.due(limit=1).webhooks])
 
     with CaptureQueriesContext(connection) as captured:
-        webhooks.report(claimed, outcome)
+        outbox.report(claimed, outcome)
 
     statements = [query["sql"] for query in captured.captured_queries]
     assert len([sql for sql in statements if not sql.startswith(OF_TRANSACTIONS)]) <= 6
@@ -167,4 +166,4 @@ def test_a_look_of_the_courier_with_nothing_due_takes_two_statements(django_asse
     PushConfig.objects.update(next_attempt_at=None)
 
     with django_assert_max_num_queries(2):
-        webhooks.pause_until_due(shortest=1, longest=60)
+        outbox.pause_until_due(shortest=1, longest=60)

@@ -3,11 +3,12 @@
 import pytest
 from django.db import connection, transaction
 
-from mailbox.life import callbacks, updates
+from mailbox.life import updates
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.words.conversation import Update
 from tests.support import factories
-from tests.support.webhook_rounds import leased, tell_due, webhook
+from tests.support.callback_rounds import claim_callbacks, deliver_due
+from tests.support.webhook_rounds import leased, webhook
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.usefixtures("loopback")]
 
@@ -29,10 +30,10 @@ def test_the_version_before_makes_no_attempt_at_an_event_and_deletes_its_webhook
     task = leased(alice, bob).task
     webhook(alice, task, URL)
     updates.post_updates(bob, task.uuid, [Update(message=factories.text("one"))])
-    assert tell_due() == 1
+    assert deliver_due() == 1
 
     PushDelivery.objects.update(next_attempt_at=task.sent_at)
-    assert callbacks.claim_due(limit=8) == []
+    assert claim_callbacks(8) == []
     with transaction.atomic(), connection.cursor() as cursor:
         cursor.execute("DELETE FROM mailbox_pushconfig WHERE task_id = %s", [task.pk])
     assert PushDelivery.objects.finished().get().config is None

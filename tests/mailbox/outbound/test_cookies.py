@@ -7,7 +7,7 @@ import pytest
 from django.utils import timezone
 
 from agentcards import client
-from mailbox.background import callback_sender
+from mailbox.background import courier
 from mailbox.models import PushDelivery
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
@@ -45,7 +45,7 @@ def test_no_call_takes_or_sends_a_cookie(hostile):
     url, seen = hostile
 
     for _ in range(2):
-        assert callback_sender.attempt(callback_to(url)).is_success
+        assert courier.attempt(callback_to(url)).is_success
         exchange.exchange("GET", f"{url}/.well-known/agent-card.json", within=5, headers={})
         with pytest.raises(ExternalServiceError):
             client.submit(BaseUrl(url), "work", skill=None, timeout_ms=1000)

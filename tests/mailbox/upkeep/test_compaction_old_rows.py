@@ -8,12 +8,13 @@ from django.utils import timezone
 from mailbox.access.agents import peers
 from mailbox.access.callers import Caller
 from mailbox.access.limits import rates
-from mailbox.life import callbacks, results
-from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life import outbox, results
+from mailbox.life.outbox import Outcome
 from mailbox.models import Peer, PushAttempt, PushDelivery, RateWindow
 from mailbox.upkeep import compaction
 from mailbox.upkeep.compaction import Retention
 from tests.support import factories
+from tests.support.callback_rounds import claim_callbacks
 
 pytestmark = pytest.mark.django_db
 NOW = timedelta(0)
@@ -82,8 +83,8 @@ def _resolved(alice, bob):
 
 def test_a_compaction_deletes_the_finished_callbacks_of_its_tasks(alice, bob):
     resolved, other = (_resolved(alice, bob), _resolved(alice, bob))
-    (claimed, _) = callbacks.claim_due(limit=2)
-    callbacks.report(claimed, CallbackOutcome(status=200))
+    (claimed, _) = claim_callbacks(2)
+    outbox.report(claimed, Outcome(status=200))
     results.drain_results(alice, limit=2)
 
     assert compaction.compact(Caller.local(), Retention(delivered=NOW)) == 2

@@ -7,7 +7,7 @@ from django.utils import timezone
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
 from mailbox.background import jobs
-from mailbox.life import callbacks, expiry, replay, results
+from mailbox.life import expiry, outbox, replay, results
 from mailbox.models import AuditEvent, ReplayEntry, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.repairs import plan_execution
@@ -21,7 +21,7 @@ STEPS = [
     (rollups, "roll", "roll up minutes"),
     (compaction, "cap_sent", "keep tasks/send under its cap"),
     (replay, "drop_expired", "drop expired replay entries"),
-    (callbacks, "bring_back", "bring callbacks back"),
+    (outbox, "bring_back", "bring deliveries back"),
     (sealing, "seal", "seal the journal"),
     (compaction, "tidy", "delete old rows"),
     (compaction, "compact", "compact"),

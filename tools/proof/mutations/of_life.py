@@ -4,7 +4,7 @@ from tools.proof.mutations.bug import Bug, Change
 
 LEASING, SENDING = "mailbox/life/leasing.py", "mailbox/life/sending.py"
 BATCHES, REPLAY = "mailbox/life/batches.py", "mailbox/life/replay.py"
-CALLBACKS, WEBHOOKS = "mailbox/life/callbacks.py", "mailbox/life/webhooks.py"
+OUTBOX = "mailbox/life/outbox.py"
 STATEMENTS = "mailbox/life/fast_path/statements.py"
 ACCESS, HOT, LIFE = "tests/mailbox/access", "tests/mailbox/life/fast_path", "tests/mailbox/life"
 
@@ -111,7 +111,7 @@ BUGS = (
     Bug(
         name="end-without-a-callback",
         does="A task with a callback ends, and its sender is not called.",
-        changes=(Change("mailbox/life/resolution.py", "    callbacks.enqueue(task, result, journal.now)\n", ""),),
+        changes=(Change("mailbox/life/resolution.py", "    outbox.enqueue(task, result, journal.now)\n", ""),),
         fails=f"{LIFE}/test_callbacks.py::test_a_callback_is_stored_when_its_task_ends_and_not_before",
     ),
     Bug(
@@ -119,7 +119,9 @@ BUGS = (
         does="A webhook gets an event again that its receiver has.",
         changes=(
             Change(
-                WEBHOOKS, "    config.told_seq, config.told_part = row.seq or 0, row.part or PushConfig.WHOLE_ROW\n", ""
+                OUTBOX,
+                "        config.told_seq, config.told_part = row.seq or 0, row.part or PushConfig.WHOLE_ROW\n",
+                "",
             ),
         ),
         fails="tests/mailbox/background/test_courier_reads.py::test_a_courier_goes_on_where_another_process_stopped",

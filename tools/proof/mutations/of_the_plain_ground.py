@@ -3,7 +3,7 @@
 from tools.proof.mutations.bug import Bug, Change
 
 BELL, DATABASE = "mailbox/database/bell", "mailbox/database"
-CALLBACK_SENDER, DESTINATIONS = "mailbox/background/callback_sender.py", "mailbox/outbound/destinations.py"
+COURIER, DESTINATIONS = "mailbox/background/courier.py", "mailbox/outbound/destinations.py"
 EXCHANGE = "mailbox/outbound/exchange.py"
 TESTS = "tests/mailbox"
 
@@ -83,19 +83,19 @@ BUGS = (
         does="The signature of a callback does not cover its time, so a recorded callback can be repeated.",
         changes=(
             Change(
-                CALLBACK_SENDER,
+                COURIER,
                 'signed = f"{delivery_id}.{stamp}.".encode() + body',
                 'signed = f"{delivery_id}.".encode() + body',
             ),
         ),
-        fails=f"{TESTS}/background/test_callback_sender.py::test_a_signature_covers_the_id_the_time_and_the_body",
+        fails=f"{TESTS}/background/test_courier_callbacks.py::test_a_signature_covers_the_id_the_time_and_the_body",
     ),
     Bug(
         name="impatience-with-receivers",
         does="It pauses a receiver after its third timeout, although it has answered in between.",
         changes=(
             Change(
-                CALLBACK_SENDER,
+                COURIER,
                 "            self._timeouts.pop(receiver, None)\n            self._paused",
                 "            self._paused",
             ),
@@ -107,7 +107,7 @@ BUGS = (
         does="A webhook that gets several chunks of an artifact at once gets the last of them alone.",
         changes=(
             Change(
-                "mailbox/background/courier.py",
+                COURIER,
                 "        blocks, extra = [*before.blocks, *chunk.blocks], ",
                 "        blocks, extra = [*chunk.blocks], ",
             ),

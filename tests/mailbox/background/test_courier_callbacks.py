@@ -1,4 +1,4 @@
-"""The callback sender: broken receivers do not delay others, and no callback that arrived is sent again."""
+"""The courier and callbacks: broken receivers do not delay others, and no callback that arrived is sent again."""
 
 import base64
 import contextlib
@@ -10,15 +10,15 @@ from datetime import timedelta
 import pytest
 from django.db import DataError, connection
 
-from mailbox.background import callback_sender
-from mailbox.background.callback_sender import CallbackSender
+from mailbox.background import courier
+from mailbox.background.courier import Courier
 from mailbox.database.bell import ringing
-from mailbox.life import callbacks, results
-from mailbox.life.callbacks import CallbackOutcome
+from mailbox.life import outbox, push_configs, results
+from mailbox.life.outbox import Outcome
 from mailbox.models import PushDelivery
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
-from tests.support.callback_rounds import deliver_due, deliver_until
+from tests.support.callback_rounds import claim_callbacks, deliver_due, deliver_until
 from tests.support.receiver import receiver
 from tests.support.remote_servers import raw_server
 from tests.support.watching import watched
@@ -45,13 +45,13 @@ def hang(connection, over):
 @contextlib.contextmanager
 def going():
     """Yield a sender; wait for its attempts when the block ends."""
-    one = CallbackSender()
+    one = Courier()
     yield one
     one.finish()
 
 
 def test_a_signature_covers_the_id_the_time_and_the_body():
-    headers = callback_sender.headers("msg_1", b"{}", "secret")
+    headers = courier.signature("msg_1", b"{}", "secret")
 
     signed = f"msg_1.{headers['webhook-timestamp']}.{{}}".encode()
     digest = hmac.new(b"secret", signed, hashlib.sha256).digest()
@@ -91,18 +91,18 @@ def test_receivers_that_hang_do_not_delay_others(alice, bob):
 def test_a_receiver_that_hangs_occupies_few_threads(alice, bob):
     with going() as one, receiver() as good, raw_server(hang) as silent:
         senders = [factories.agent(f"agent{number}", "a2a.send.*") for number in range(8)]
-        for number in range(callback_sender.AT_ONCE + 8):
+        for number in range(courier.AT_ONCE + 8):
             written(senders[number % 8], bob, f"{silent}/hook")
         healthy = written(alice, bob, good.url)
 
         deliver_until(one, lambda: states(healthy) == [State.DELIVERED])
-        assert len(one._under_way) == callback_sender.PER_RECEIVER
+        assert len(one._under_way) == courier.PER_RECEIVER
 
-    assert PushDelivery.objects.filter(attempts=0).count() == callback_sender.AT_ONCE
+    assert PushDelivery.objects.filter(attempts=0).count() == courier.AT_ONCE
 
 
 def test_a_free_thread_takes_the_next_delivery(alice, bob, monkeypatch):
-    monkeypatch.setattr(callback_sender, "AT_ONCE", 2)
+    monkeypatch.setattr(courier, "AT_ONCE", 2)
     with going() as one, receiver() as good, raw_server(hang) as silent:
         hanging = written(alice, bob, f"{silent}/hook")
         healthy = [written(alice, bob, good.url) for _ in range(5)]
@@ -147,14 +147,14 @@ def test_unstorable_characters_of_an_answer_are_replaced(alice, bob):
 
 def test_an_outcome_that_cannot_be_stored_does_not_stop_others(alice, bob, monkeypatch):
     failed, healthy = written(alice, bob, NOWHERE), None
-    report = callbacks.report
+    report = outbox.report
 
     def refuse(delivery, outcome):
         if delivery.pk == failed.pk:
             raise DataError("not that one")
         report(delivery, outcome)
 
-    monkeypatch.setattr(callbacks, "report", refuse)
+    monkeypatch.setattr(outbox, "report", refuse)
     with receiver() as good:
         healthy = written(alice, bob, good.url)
         deliver_due()
@@ -166,7 +166,7 @@ def test_an_internal_error_is_recorded_as_an_outcome(alice, bob, monkeypatch):
     def fail(*_):
         raise KeyError
 
-    monkeypatch.setattr(callback_sender, "headers", fail)
+    monkeypatch.setattr(courier, "headers", fail)
     one = written(alice, bob, NOWHERE)
 
     deliver_due()
@@ -176,7 +176,7 @@ def test_an_internal_error_is_recorded_as_an_outcome(alice, bob, monkeypatch):
 
 def test_the_error_for_an_invalid_host_does_not_show_the_url():
     with pytest.raises(InvalidRequestError) as refusal:
-        callbacks.judge("http://xn--127/hook")
+        push_configs.judge("http://xn--127/hook")
 
     assert refusal.value.fields == {"callback_url": "the hub cannot call this URL"}
 
@@ -194,27 +194,27 @@ def test_a_stored_url_with_an_invalid_host_is_recorded_as_an_outcome(alice, bob,
 def test_an_attempt_of_a_dead_process_is_recorded_and_repeated(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     written(alice, bob, NOWHERE)
-    (claimed,) = callbacks.claim_due(limit=1)
-    assert list(callbacks.claim_due(limit=1)) == []
+    (claimed,) = claim_callbacks(1)
+    assert list(claim_callbacks(1)) == []
 
-    time_machine.shift(callbacks.REPORT_TIMEOUT)
+    time_machine.shift(outbox.REPORT_TIMEOUT)
 
-    (again,) = callbacks.claim_due(limit=1)
+    (again,) = claim_callbacks(1)
     assert again.pk == claimed.pk
     assert again.attempts == 2
     lost = again.log.get()
-    assert (lost.number, lost.status, lost.problem) == (1, None, callbacks.LOST)
+    assert (lost.number, lost.status, lost.problem) == (1, None, outbox.LOST)
 
 
 def test_a_late_outcome_does_not_change_the_next_attempt(alice, bob, time_machine):
     time_machine.move_to("2026-01-01T00:00:00Z", tick=False)
     one = written(alice, bob, NOWHERE)
-    (first,) = callbacks.claim_due(limit=1)
-    time_machine.shift(callbacks.REPORT_TIMEOUT)
-    (second,) = callbacks.claim_due(limit=1)
-    callbacks.report(second, CallbackOutcome(status=200))
+    (first,) = claim_callbacks(1)
+    time_machine.shift(outbox.REPORT_TIMEOUT)
+    (second,) = claim_callbacks(1)
+    outbox.report(second, Outcome(status=200))
 
-    callbacks.report(first, CallbackOutcome(status=None, problem="too late"))
+    outbox.report(first, Outcome(status=None, problem="too late"))
 
     assert states(one) == [State.DELIVERED]
     assert [(entry.number, entry.problem) for entry in one.log.order_by("number")] == [(1, "too late"), (2, "")]
@@ -224,11 +224,11 @@ def test_an_idle_sender_takes_no_lock(alice, bob, django_assert_num_queries):
     written(alice, bob, NOWHERE)
     PushDelivery.objects.update(next_attempt_at=PushDelivery.objects.get().created_at + timedelta(hours=1))
 
-    with django_assert_num_queries(1) as looked:
-        CallbackSender().look_around()
+    with django_assert_num_queries(2) as looked:
+        Courier().look_around()
 
-    assert looked[0]["sql"].startswith("SELECT")
-    assert "FOR UPDATE" not in looked[0]["sql"]
+    assert all(query["sql"].startswith("SELECT") for query in looked)
+    assert not any("FOR UPDATE" in query["sql"] for query in looked)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -236,8 +236,8 @@ def test_an_idle_sender_takes_no_lock(alice, bob, django_assert_num_queries):
 def test_the_sender_delivers_until_it_is_stopped(alice, bob, monkeypatch, wakes):
     if wakes == "by rings":
         monkeypatch.setattr(ringing, "begin", lambda: None)
-        monkeypatch.setattr(callback_sender, "LONGEST_PAUSE", 3600)
-    stores = watched(monkeypatch, CallbackSender, "store")
+        monkeypatch.setattr(courier, "LONGEST_PAUSE", 3600)
+    stores = watched(monkeypatch, Courier, "store")
     stop = threading.Event()
     running = threading.Thread(target=work, args=(stop,))
     with receiver() as seen:
@@ -256,6 +256,6 @@ def test_the_sender_delivers_until_it_is_stopped(alice, bob, monkeypatch, wakes)
 
 def work(stop):
     try:
-        CallbackSender().run(stop)
+        Courier().run(stop)
     finally:
         connection.close()
