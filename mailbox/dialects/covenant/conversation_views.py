@@ -4,12 +4,10 @@ from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import Field, model_validator
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from mailbox.access.limits import waits
 from mailbox.dialects.base.bodies import Blocks, Exact, Number, QueryInteger, Text
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.covenant import conversation_wire as wire
 from mailbox.dialects.covenant.requests import ListQuery
 from mailbox.dialects.covenant.views import MailboxView
@@ -146,79 +144,39 @@ class ArtifactsQuery(ListQuery):
 
 
 class LeaseTaskView(MailboxView):
-    @describe(
-        summary="Lease this task, queued or interrupted, before older tasks",
-        tag="one task",
-        body=LeaseTaskBody,
-        answer=wire.TaskLeased,
-        errors=(403, 404, 409),
-        operation_id="lease_task",
-    )
-    def post(self, request: Request, task_id: UUID) -> Response:
-        lease = leasing.lease_task(self.caller, task_id, attempt_id=self.body(LeaseTaskBody).attempt_id)
+    @operation("lease_task", errors=(403, 404, 409))
+    def post(self, task_id: UUID, body: LeaseTaskBody) -> wire.TaskLeased:
+        lease = leasing.lease_task(self.caller, task_id, attempt_id=body.attempt_id)
         newest = conversation.newest_of_senders([lease.task])
-        return Response(wire.TaskLeased(kind="a2a_task_leased", **wire.leased(lease, newest)))
+        return {"kind": "a2a_task_leased", **wire.leased(lease, newest)}
 
 
 class MessagesView(MailboxView):
-    @describe(
-        summary="Read the messages of a task, and wait for more",
-        tag="one task",
-        query=MessagesQuery,
-        answer=wire.ListedMessages,
-        errors=(404,),
-        operation_id="read_messages",
-    )
-    def get(self, request: Request, task_id: UUID) -> Response:
-        query = self.query(MessagesQuery)
+    @operation("read_messages", errors=(404,))
+    def get(self, task_id: UUID, query: MessagesQuery) -> wire.ListedMessages:
         read = expiry.read(
             self.caller,
             task_id,
             lambda _: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
             wait=waits.span(query.wait_ms),
         )
-        return Response(wire.messages(read))
+        return wire.messages(read)
 
-    @describe(
-        summary="Send a further message to the agent of a task you sent",
-        tag="one task",
-        body=SayBody,
-        answer=wire.MessageSent,
-        errors=(403, 404, 409, 413),
-        operation_id="say",
-    )
-    def post(self, request: Request, task_id: UUID) -> Response:
-        body = self.body(SayBody)
-        sent = say(self.caller, task_id, body.words(), attempt_id=body.attempt_id)
-        return Response(wire.sent(sent))
+    @operation("say", errors=(403, 404, 409, 413))
+    def post(self, task_id: UUID, body: SayBody) -> wire.MessageSent:
+        return wire.sent(say(self.caller, task_id, body.words(), attempt_id=body.attempt_id))
 
 
 class ArtifactsView(MailboxView):
-    @describe(
-        summary="Read the artifacts of a task",
-        tag="one task",
-        query=ArtifactsQuery,
-        answer=wire.ListedArtifacts,
-        errors=(404,),
-        operation_id="read_artifacts",
-    )
-    def get(self, request: Request, task_id: UUID) -> Response:
-        query = self.query(ArtifactsQuery)
+    @operation("read_artifacts", errors=(404,))
+    def get(self, task_id: UUID, query: ArtifactsQuery) -> wire.ListedArtifacts:
         page = conversation.artifacts(self.caller, task_id, limit=query.limit, cursor=query.cursor)
-        return Response(wire.artifacts(task_id, page))
+        return wire.artifacts(task_id, page)
 
 
 class UpdatesView(MailboxView):
-    @describe(
-        summary="Post updates of your lease: messages, progress, artifacts, questions",
-        tag="one task",
-        body=UpdatesBody,
-        answer=wire.TaskUpdated,
-        errors=(404, 409, 413),
-        operation_id="post_updates",
-    )
-    def post(self, request: Request, task_id: UUID) -> Response:
-        body = self.body(UpdatesBody)
+    @operation("post_updates", errors=(404, 409, 413))
+    def post(self, task_id: UUID, body: UpdatesBody) -> wire.TaskUpdated:
         parts = [update.update() for update in body.updates]
         posted = updates.post_updates(self.caller, task_id, parts, lease_id=body.lease_id, attempt_id=body.attempt_id)
-        return Response(wire.TaskUpdated(kind="a2a_task_updated", task_id=task_id, seq=posted.seq, turn=posted.turn))
+        return {"kind": "a2a_task_updated", "task_id": task_id, "seq": posted.seq, "turn": posted.turn}

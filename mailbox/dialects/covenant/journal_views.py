@@ -3,11 +3,9 @@
 import re
 
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from mailbox.dialects.base.bodies import MAX_DATE_MS, Exact, QueryInteger, moment
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.covenant import journal_wire
 from mailbox.dialects.covenant.requests import ListQuery
 from mailbox.dialects.covenant.views import MailboxView
@@ -26,18 +24,11 @@ class AuditQuery(ListQuery):
 
 
 class AuditView(MailboxView):
-    @describe(
-        summary="Read the journal, newest first",
-        tag="audit",
-        query=AuditQuery,
-        answer=journal_wire.AuditEvents,
-        operation_id="list_journal",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(AuditQuery)
+    @operation("list_journal")
+    def get(self, query: AuditQuery) -> journal_wire.AuditEvents:
         page = lists.recent_events(self.caller, limit=query.limit, cursor=query.cursor, since=moment(query.since_ms))
         events = [journal_wire.event(event, self.caller) for event in page.items]
-        return Response(journal_wire.AuditEvents(kind="audit_events", events=events, next_cursor=page.next_cursor))
+        return {"kind": "audit_events", "events": events, "next_cursor": page.next_cursor}
 
 
 class VerifyQuery(Exact):
@@ -51,33 +42,19 @@ class VerifyQuery(Exact):
 
 
 class VerifyView(MailboxView):
-    @describe(
-        summary="Verify the sealed journal",
-        tag="audit",
-        query=VerifyQuery,
-        answer=journal_wire.AuditVerification,
-        errors=(403,),
-        operation_id="verify_journal",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(VerifyQuery)
+    @operation("verify_journal", errors=(403,))
+    def get(self, query: VerifyQuery) -> journal_wire.AuditVerification:
         verification.admit(self.caller)
         verified = verification.verify(
             first=query.from_row, last=query.to_row, after=query.after, blocks=query.blocks, head=query.head
         )
-        return Response(journal_wire.verification(verified))
+        return journal_wire.verification(verified)
 
 
 class ProofView(MailboxView):
-    @describe(
-        summary="Prove that a row is in the sealed journal",
-        tag="audit",
-        answer=journal_wire.AuditProof,
-        errors=(403, 404),
-        operation_id="prove_row",
-    )
-    def get(self, request: Request, row_id: str) -> Response:
+    @operation("prove_row", errors=(403, 404))
+    def get(self, row_id: str) -> journal_wire.AuditProof:
         verification.admit(self.caller)
         if not _NUMBER.fullmatch(row_id):
             raise NotSealedError("A row of the journal is named by its number.", row=row_id[:SHOWN])
-        return Response(journal_wire.proof(verification.prove(int(row_id))))
+        return journal_wire.proof(verification.prove(int(row_id)))

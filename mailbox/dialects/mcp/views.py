@@ -16,7 +16,7 @@ from mailbox.access.limits import rates
 from mailbox.dialects.base import view
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.dialects.mcp import messages, methods
 from mailbox.dialects.mcp.messages import (
@@ -99,29 +99,27 @@ class McpView(DialectView):
         if request.method != "OPTIONS":
             super().initial(request, *args, **kwargs)
 
-    @describe(
-        summary="Call the hub as a server of the Model Context Protocol",
-        tag="MCP",
+    @operation(
+        "mcp",
         body=McpBody,
         answer=McpAnswer,
         refusal=McpRefusalMembers,
         errors=(403, 404),
-        operation_id="mcp",
         media_types=("application/json", "text/event-stream"),
         accepts=True,
     )
-    def post(self, request: Request) -> HttpResponseBase:
+    def post(self) -> HttpResponseBase:
         body = self.json()
         if isinstance(body, list):
             return self._batch(body)
         self.rpc_id = messages.id_of(body)
-        self.message = message = messages.read(body, request.headers)
+        self.message = message = messages.read(body, self.request.headers)
         if message.id is None:
             return HttpResponse(status=HTTPStatus.ACCEPTED)
         result = methods.run(McpCall(caller=self.caller, message=message))
         if not isinstance(result, Generator):
             return Response(_answer(message.id, result))
-        takes_events = "text/event-stream" in request.headers.get("Accept", "")
+        takes_events = "text/event-stream" in self.request.headers.get("Accept", "")
         if message.progress_token is not None and takes_events:
             return self._stream(message, result)
         return Response(_answer(message.id, finished(result)))
