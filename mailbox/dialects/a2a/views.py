@@ -11,15 +11,8 @@ from django.http.response import HttpResponseBase
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox.dialects.a2a import answers, requests
+from mailbox.dialects.a2a import answers, errors, requests
 from mailbox.dialects.a2a.calls import Version, version_of
-from mailbox.dialects.a2a.errors import (
-    InvalidEnvelopeError,
-    UnknownRpcMethodError,
-    VersionNotSupportedError,
-    rest_error,
-    rpc_error,
-)
 from mailbox.dialects.a2a.operations import OPERATIONS, Operation
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.view import VERSION, OfficialView
@@ -47,18 +40,18 @@ class RpcRequest:
     def read(cls, body: object, rpc_id: RpcId) -> Self:
         """Read the envelope, whose id was read before. Raises `InvalidEnvelopeError`, also for a batch."""
         if isinstance(body, list):
-            raise InvalidEnvelopeError("The hub takes no batches. Send one request at a time.")
+            raise errors.InvalidEnvelopeError("The hub takes no batches. Send one request at a time.")
         if not isinstance(body, dict):
-            raise InvalidEnvelopeError("The body must be a JSON object.")
+            raise errors.InvalidEnvelopeError("The body must be a JSON object.")
         if body.get("jsonrpc") != "2.0":
-            raise InvalidEnvelopeError('"jsonrpc" must be "2.0".')
+            raise errors.InvalidEnvelopeError('"jsonrpc" must be "2.0".')
         if not is_rpc_id(body.get("id")):
-            raise InvalidEnvelopeError('"id" must be text, a whole number or null.')
+            raise errors.InvalidEnvelopeError('"id" must be text, a whole number or null.')
         method, params = body.get("method"), body.get("params")
         if not isinstance(method, str):
-            raise InvalidEnvelopeError('"method" must be text.')
+            raise errors.InvalidEnvelopeError('"method" must be text.')
         if params is not None and not isinstance(params, dict):
-            raise InvalidEnvelopeError('"params" must be a JSON object.')
+            raise errors.InvalidEnvelopeError('"params" must be a JSON object.')
         return cls(id=rpc_id, method=method, params=params or {})
 
 
@@ -99,9 +92,9 @@ class RpcView(OfficialView):
         """Raise `UnknownRpcMethodError` or `VersionNotSupportedError` for a method that the version lacks."""
         if method in OPERATIONS:
             if self.version != Version.V1_0:
-                raise VersionNotSupportedError(f"{method} is a method of A2A 1.0. Send {VERSION}: 1.0.")
+                raise errors.VersionNotSupportedError(f"{method} is a method of A2A 1.0. Send {VERSION}: 1.0.")
         elif method not in v0_3_requests.METHODS or self.version != Version.V0_3:
-            raise UnknownRpcMethodError(f'A2A {self.version} has no method "{method[:50]}".')
+            raise errors.UnknownRpcMethodError(f'A2A {self.version} has no method "{method[:50]}".')
         self.is_old = method not in OPERATIONS
 
     def _read(self, rpc: RpcRequest) -> tuple[Operation[Any], Tenanted]:
@@ -126,7 +119,7 @@ class RpcView(OfficialView):
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encoded(self.rpc_id), result)
 
     def fault(self, error: Exception) -> object:
-        fault = rpc_error(error)
+        fault = errors.rpc_error(error)
         return {
             "jsonrpc": "2.0",
             "id": self.rpc_id,
@@ -170,7 +163,7 @@ class RestView(OfficialView):
         """Run the operation of this name. ``path`` has the parameters that the path gives, which win over others."""
         official = self.official()
         if version_of(self.named_version()) != Version.V1_0:
-            raise VersionNotSupportedError(f"This URL serves A2A 1.0. Send {VERSION}: 1.0.")
+            raise errors.VersionNotSupportedError(f"This URL serves A2A 1.0. Send {VERSION}: 1.0.")
         call = self.call(official, Version.V1_0)
         sent = self.request.query_params.dict() if self.request.method in ("GET", "DELETE") else self.json()
         if not isinstance(sent, dict):
@@ -191,7 +184,7 @@ class RestView(OfficialView):
         return OFFICIAL_JSON if OFFICIAL_JSON in named else PLAIN_JSON
 
     def fault(self, error: Exception) -> object:
-        return rest_error(error)
+        return errors.rest_error(error)
 
 
 def _types(accept: str) -> list[str]:

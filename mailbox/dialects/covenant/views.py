@@ -1,5 +1,6 @@
-"""The mailbox over HTTP. Source: Covenant A2A, "Daemon-mediated flow"."""
+"""The mailbox over HTTP: tasks, results, conversations and the journal. Source: Covenant A2A; A2A, messages."""
 
+import re
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -9,6 +10,7 @@ from django.conf import settings
 from rest_framework.response import Response
 
 from mailbox.access.limits import waits
+from mailbox.dialects.base.bodies import moment
 from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import ATTEMPT_HEADER, operation
 from mailbox.dialects.base.view import DialectView
@@ -17,9 +19,12 @@ from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation, lists, trees
 from mailbox.inspection import tasks as tasks_
 from mailbox.inspection.tasks import QueueEntry
-from mailbox.life import expiry, leasing, results, sending
-from mailbox.words.errors import InvalidRequestError, WrongPartyError
+from mailbox.life import conversation as life_conversation
+from mailbox.life import expiry, leasing, results, sending, updates
+from mailbox.upkeep import verification
+from mailbox.words.errors import SHOWN, InvalidRequestError, NotSealedError, WrongPartyError
 
+_NUMBER = re.compile(r"[0-9]{1,18}")
 receive = partial(operation, headers=(ATTEMPT_HEADER,))
 
 
@@ -46,8 +51,7 @@ class RecentTasksView(MailboxView):
     @operation("list_queued_tasks")
     def get(self, query: requests.ListQuery) -> wire.ListedTasks:
         page = lists.recent_tasks(self.caller, limit=query.limit, cursor=query.cursor)
-        tasks = [wire.task(task) for task in page.items]
-        return {"kind": "a2a_tasks", "tasks": tasks, "next_cursor": page.next_cursor}
+        return {"kind": "a2a_tasks", "tasks": [wire.task(task) for task in page.items], "next_cursor": page.next_cursor}
 
 
 class ResultsView(MailboxView):
@@ -234,3 +238,71 @@ class NextResultView(ReceivingView):
     post = receive("drain_next_result", query=requests.NextResult, body=requests.NextResult, errors=(403, 404))(
         _next_result
     )
+
+
+class LeaseTaskView(MailboxView):
+    @operation("lease_task", errors=(403, 404, 409))
+    def post(self, task_id: UUID, body: requests.LeaseTaskBody) -> conversation_wire.TaskLeased:
+        lease = leasing.lease_task(self.caller, task_id, attempt_id=body.attempt_id)
+        newest = conversation.newest_of_senders([lease.task])
+        return {"kind": "a2a_task_leased", **conversation_wire.leased(lease, newest)}
+
+
+class MessagesView(MailboxView):
+    @operation("read_messages", errors=(404,))
+    def get(self, task_id: UUID, query: requests.MessagesQuery) -> conversation_wire.ListedMessages:
+        read = expiry.read(
+            self.caller,
+            task_id,
+            lambda _: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
+            wait=waits.span(query.wait_ms),
+        )
+        return conversation_wire.messages(read)
+
+    @operation("say", errors=(403, 404, 409, 413))
+    def post(self, task_id: UUID, body: requests.SayBody) -> conversation_wire.MessageSent:
+        return conversation_wire.sent(
+            life_conversation.say(self.caller, task_id, body.words(), attempt_id=body.attempt_id)
+        )
+
+
+class ArtifactsView(MailboxView):
+    @operation("read_artifacts", errors=(404,))
+    def get(self, task_id: UUID, query: requests.ArtifactsQuery) -> conversation_wire.ListedArtifacts:
+        page = conversation.artifacts(self.caller, task_id, limit=query.limit, cursor=query.cursor)
+        return conversation_wire.artifacts(task_id, page)
+
+
+class UpdatesView(MailboxView):
+    @operation("post_updates", errors=(404, 409, 413))
+    def post(self, task_id: UUID, body: requests.UpdatesBody) -> conversation_wire.TaskUpdated:
+        parts = [update.update() for update in body.updates]
+        posted = updates.post_updates(self.caller, task_id, parts, lease_id=body.lease_id, attempt_id=body.attempt_id)
+        return {"kind": "a2a_task_updated", "task_id": task_id, "seq": posted.seq, "turn": posted.turn}
+
+
+class AuditView(MailboxView):
+    @operation("list_journal")
+    def get(self, query: requests.AuditQuery) -> journal_wire.AuditEvents:
+        page = lists.recent_events(self.caller, limit=query.limit, cursor=query.cursor, since=moment(query.since_ms))
+        events = [journal_wire.event(event, self.caller) for event in page.items]
+        return {"kind": "audit_events", "events": events, "next_cursor": page.next_cursor}
+
+
+class VerifyView(MailboxView):
+    @operation("verify_journal", errors=(403,))
+    def get(self, query: requests.VerifyQuery) -> journal_wire.AuditVerification:
+        verification.admit(self.caller)
+        verified = verification.verify(
+            first=query.from_row, last=query.to_row, after=query.after, blocks=query.blocks, head=query.head
+        )
+        return journal_wire.verification(verified)
+
+
+class ProofView(MailboxView):
+    @operation("prove_row", errors=(403, 404))
+    def get(self, row_id: str) -> journal_wire.AuditProof:
+        verification.admit(self.caller)
+        if not _NUMBER.fullmatch(row_id):
+            raise NotSealedError("A row of the journal is named by its number.", row=row_id[:SHOWN])
+        return journal_wire.proof(verification.prove(int(row_id)))

@@ -19,30 +19,12 @@ from rest_framework.request import Request
 
 from mailbox.access.agents import peers
 from mailbox.access.limits import rates
-from mailbox.dialects.base import http_errors, openapi
-from mailbox.dialects.base.authentication import (
-    AddressThrottle,
-    CertificateAuthentication,
-    KeyAuthentication,
-    RouteAuthentication,
-    SignatureAuthentication,
-)
-from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
+from mailbox.dialects.base import authentication, http_errors, openapi
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.yeoman import messages, requests, tasks, wire
 from mailbox.life import expiry, sending
 from mailbox.words import errors, json_text
 from mailbox.words.envelopes import KEY_MAX_LENGTH
-from mailbox.words.errors import (
-    AlreadyResolvedError,
-    BadSignatureError,
-    InvalidJsonError,
-    InvalidRequestError,
-    MailboxError,
-    UnauthenticatedError,
-    UnknownTaskError,
-    WrongPartyError,
-)
 
 Shape = TypeVar("Shape", bound=BaseModel)
 
@@ -55,7 +37,7 @@ REPEATABLE = OpenApiParameter(
 )
 ITSELF = "self"  # the id of every node in its own messages
 UNPROCESSABLE = HTTPStatus(422)
-STATUS: Mapping[type[MailboxError], HTTPStatus] = {
+STATUS: Mapping[type[errors.MailboxError], HTTPStatus] = {
     **http_errors.STATUS,
     errors.InvalidJsonError: UNPROCESSABLE,
     errors.InvalidRequestError: UNPROCESSABLE,
@@ -65,15 +47,15 @@ STATUS: Mapping[type[MailboxError], HTTPStatus] = {
 operation = partial(openapi.operation, refusal=wire.Refusal)
 
 # Agnostic's own messages.
-WORDS: Mapping[type[MailboxError], str] = {
+WORDS: Mapping[type[errors.MailboxError], str] = {
     errors.RateLimitedError: "A2A rate limit exceeded",
     errors.UnknownTaskError: "Task not found",
-    BodyTooLargeError: "Request Entity Too Large",
-    MethodNotAllowedError: "Method Not Allowed",
+    http_errors.BodyTooLargeError: "Request Entity Too Large",
+    http_errors.MethodNotAllowedError: "Method Not Allowed",
 }
 
 
-class HeaderAuthentication(KeyAuthentication):
+class HeaderAuthentication(authentication.KeyAuthentication):
     """By the key in X-API-Key; without that header, by the key in Authorization."""
 
     def presented_key(self, headers: Mapping[str, str]) -> str | None:
@@ -82,26 +64,26 @@ class HeaderAuthentication(KeyAuthentication):
 
 class YeomanView(DialectView):
     authentication_classes: Sequence[type[BaseAuthentication]] = (
-        RouteAuthentication,
-        SignatureAuthentication,
+        authentication.RouteAuthentication,
+        authentication.SignatureAuthentication,
         HeaderAuthentication,
-        CertificateAuthentication,
+        authentication.CertificateAuthentication,
     )
     error_status = STATUS
 
     def initial(self, request: Request, *args: object, **kwargs: object) -> None:
         """Refuse a wrong method before a missing key, as FastAPI does."""
         if (request.method or "").lower() not in (name.lower() for name in self.allowed_methods):
-            raise MethodNotAllowedError
+            raise http_errors.MethodNotAllowedError
         super().initial(request, *args, **kwargs)
 
     def perform_authentication(self, request: Request) -> None:
         try:
             super().perform_authentication(request)
-        except BadSignatureError:
+        except errors.BadSignatureError:
             raise
-        except UnauthenticatedError as error:
-            raise UnauthenticatedError(_unauthenticated(request.headers)) from error
+        except errors.UnauthenticatedError as error:
+            raise errors.UnauthenticatedError(_unauthenticated(request.headers)) from error
 
     def body(self, shape: type[Shape]) -> Shape:
         """Count one more message or task of this credential, and return the body as ``shape``.
@@ -126,13 +108,13 @@ class YeomanView(DialectView):
             raise requests.UnprocessableError([requests.problem("string_too_long", ("header", IDEMPOTENCY_KEY), text)])
         return f"{IDEMPOTENCY_KEY}: {key}" if key else ""
 
-    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+    def error_body(self, error: errors.MailboxError, status: HTTPStatus) -> object:
         match error:
             case requests.UnprocessableError():
                 return {"detail": error.problems}
-            case InvalidJsonError():
+            case errors.InvalidJsonError():
                 return {"detail": [_invalid_json(error)]}
-            case InvalidRequestError():
+            case errors.InvalidRequestError():
                 fields = error.fields.items()
                 return {"detail": [requests.problem("value_error", ("body", path), text) for path, text in fields]}
         return {"detail": WORDS.get(type(error)) or errors.text_for_program(error)}
@@ -142,7 +124,7 @@ class PublicYeomanView(YeomanView):
     """A view that needs no credentials: a peer has none yet when it looks for capabilities."""
 
     authentication_classes = ()
-    throttle_classes = (AddressThrottle,)
+    throttle_classes = (authentication.AddressThrottle,)
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> str:
@@ -153,7 +135,7 @@ def _unauthenticated(headers: Mapping[str, str]) -> str:
     return "Missing or invalid authorization header"
 
 
-def _invalid_json(error: InvalidJsonError) -> requests.Problem:
+def _invalid_json(error: errors.InvalidJsonError) -> requests.Problem:
     cause = error.__cause__
     place = cause.pos if isinstance(cause, JSONDecodeError) else 0
     problem = requests.problem("json_invalid", ("body", place), "JSON decode error", {})
@@ -196,7 +178,7 @@ class LocalPeersView(YeomanView):
         capabilities = json_text.dumps(body.capabilities)
         peer = peers.announced(self.caller, ITSELF, name=body.name, url=body.url, capabilities=capabilities)
         if peer is None:
-            raise WrongPartyError("Only agents register peers. Use an agent's key.")
+            raise errors.WrongPartyError("Only agents register peers. Use an agent's key.")
         shown: wire.PeerAgent = {**wire.peer(peer, timezone.now()), "id": peer.agent.display}
         return wire.RegisteredPeer(peer=shown)
 
@@ -248,12 +230,12 @@ class SubmittedTaskView(YeomanView):
     def delete(self, task_id: str) -> wire.SubmittedTaskCancelled:
         known = tasks.identify(task_id)
         if known is None:
-            raise UnknownTaskError
+            raise errors.UnknownTaskError
         try:
             cancelled = sending.cancel(self.caller, known)
-        except AlreadyResolvedError as error:
+        except errors.AlreadyResolvedError as error:
             state = wire.task_word(expiry.current(self.caller, known))
-            raise AlreadyResolvedError(f"Cannot cancel task in '{state}' state") from error
+            raise errors.AlreadyResolvedError(f"Cannot cancel task in '{state}' state") from error
         return wire.SubmittedTaskCancelled(
             task_id=str(cancelled.uuid), status="cancelled", message="Task cancelled successfully"
         )
