@@ -34,13 +34,7 @@ from mailbox.access import audit
 from mailbox.database import write_turns
 from mailbox.life import leasing
 from mailbox.models import Lease
-from mailbox.outbound.errors import (
-    AnswerTooLargeError,
-    BlockedUrlError,
-    ExternalServiceError,
-    NoAnswerError,
-    NotReachedError,
-)
+from mailbox.outbound import errors
 from mailbox.words.conversation import Update
 from mailbox.words.errors import MailboxError, NotAskableError
 
@@ -141,7 +135,7 @@ def submit(call: RemoteCall) -> bool | None:
         return None  # a conversation that goes on without a message
     try:
         return _submit(carriage_of(call), call)
-    except BlockedUrlError as refusal:
+    except errors.BlockedUrlError as refusal:
         _fail(call, _for_sender(refusal))
     except Exception as failure:
         _logger.exception("the sender of remote tasks failed at %s", call)
@@ -154,19 +148,19 @@ def _submit(carriage: Carriage, call: RemoteCall) -> bool | None:
     urls = carriage.urls(call)
     try:
         taken = carriage.submit(call)
-    except (NotReachedError, PutOffError) as failure:
+    except (errors.NotReachedError, PutOffError) as failure:
         host = urlsplit(urls[-1]).netloc
-        if isinstance(failure, NotReachedError):
+        if isinstance(failure, errors.NotReachedError):
             _put_off(call, f"no connection to {host}", so_far="nothing was submitted")
         else:
             _put_off(call, f"{failure.reason} at {host}", so_far="it is not known to work on the task")
         return False
-    except ExternalServiceError as failure:
+    except errors.ExternalServiceError as failure:
         _forget_outage(call)
         urls = carriage.urls(call)  # more are known now
         _logger.info("submitting %s failed: %s", call, _hidden(failure.message, urls))
         _fail(call, _hidden(failure.public_message, urls))
-        return not isinstance(failure, NoAnswerError)
+        return not isinstance(failure, errors.NoAnswerError)
     _forget_outage(call)
     if isinstance(taken, RemoteEnding):
         reporting.answer(call, taken)
@@ -218,7 +212,7 @@ def look(call: RemoteCall) -> bool | None:
         return None
     try:
         snapshot = carriage_of(call).look(call)
-    except AnswerTooLargeError as failure:
+    except errors.AnswerTooLargeError as failure:
         _fail(call, failure.public_message)
         return True
     if snapshot is None or _settle(call, snapshot):
@@ -292,7 +286,7 @@ def _begin(lease: Lease, profile: AgentProfile) -> RemoteCall:
     return RemoteCall.begin(lease, profile.card_url, RemoteCall.Protocol.OFFICIAL, remote_task_id=known)
 
 
-def _for_sender(refusal: BlockedUrlError) -> str:
+def _for_sender(refusal: errors.BlockedUrlError) -> str:
     """Return the error's text for the task's sender. A text that would show the URL is replaced by a general one."""
     blocked = refusal.message.startswith("Blocked URL")
     return refusal.message if blocked else "the hub cannot call this agent's URL"

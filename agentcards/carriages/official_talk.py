@@ -14,14 +14,7 @@ from agentcards.official_client.client import IDEMPOTENCY_KEY, LOOK_WITHIN, Agen
 from agentcards.official_client.interfaces import Binding, Interface
 from agentcards.official_client.shown import ShownMessage, ShownTask, answer_of
 from mailbox.models import Message, Task
-from mailbox.outbound import destinations
-from mailbox.outbound.errors import (
-    BlockedUrlError,
-    ExternalServiceError,
-    NoAnswerError,
-    NotReachedError,
-    ValidationError,
-)
+from mailbox.outbound import destinations, errors
 from mailbox.words import json_text
 from mailbox.words.a2a.fold import opening_of
 from mailbox.words.a2a.parts import parts_of, readable
@@ -104,11 +97,11 @@ def begin(task: Task, url: str) -> RemoteConversation:
     address = _address(task, url)
     try:
         offered = client.discover(address)
-    except (BlockedUrlError, NotReachedError):
+    except (errors.BlockedUrlError, errors.NotReachedError):
         raise
-    except ValidationError as error:
-        raise ExternalServiceError(error.message) from error
-    except ExternalServiceError as error:
+    except errors.ValidationError as error:
+        raise errors.ExternalServiceError(error.message) from error
+    except errors.ExternalServiceError as error:
         raise PutOffError("the card of the agent cannot be read", detail=error.message) from error
     return RemoteConversation.objects.create(
         task=task,
@@ -157,9 +150,9 @@ def send(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask | S
             raise PutOffError("the agent takes no message now") from refusal
         if turn == 1 or refusal.reason != UNSUPPORTED_OPERATION:
             raise
-    except NotReachedError:
+    except errors.NotReachedError:
         raise
-    except NoAnswerError as failure:
+    except errors.NoAnswerError as failure:
         if conversation.is_hub:
             raise PutOffError("the agent did not answer", detail=failure.message) from failure
         raise
@@ -182,7 +175,7 @@ def tell_more(agent: ReachedAgent, conversation: RemoteConversation) -> None:
             RemoteConversation.objects.filter(pk=conversation.pk).update(told_turn=turn)
         try:
             send(agent, conversation)
-        except ExternalServiceError as failure:
+        except errors.ExternalServiceError as failure:
             if conversation.is_hub and not isinstance(failure, RemoteRefusalError):
                 raise
             _logger.info("a message of the sender was not taken by %s: %s", conversation, failure)
@@ -200,7 +193,7 @@ def cancel(conversation: RemoteConversation) -> None:
     """Ask the agent to cancel the remote task, once. Failures are only logged."""
     try:
         agent_of(conversation).call(RemoteOperation.CANCEL, {"id": conversation.remote_task_id}, within=LOOK_WITHIN)
-    except (ExternalServiceError, ValidationError) as error:
+    except (errors.ExternalServiceError, errors.ValidationError) as error:
         _logger.info("the remote agent did not cancel %s: %s", conversation, error)
 
 

@@ -14,7 +14,7 @@ from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.corvid import agent_views as corvid_agents
 from mailbox.dialects.corvid import handler
-from mailbox.dialects.covenant import access_views, agent_views, conversation_views, journal_views, repair_views
+from mailbox.dialects.covenant import access_views, agent_views, repair_views
 from mailbox.dialects.covenant import requests as covenant
 from mailbox.dialects.marianne import registry_views
 from mailbox.dialects.marianne import views as marianne
@@ -34,10 +34,8 @@ from tools.fuzz.parser import INVALID, Parser
 
 MODULES = (
     covenant,
-    conversation_views,
     access_views,
     agent_views,
-    journal_views,
     repair_views,
     marianne,
     registry_views,
@@ -61,9 +59,9 @@ def read_body(given: tuple[str, Any]) -> None:
         found = parse(shape, stored(value))
         if isinstance(found, covenant.TaskBody | covenant.ResultBody):
             checked(found.envelope())
-        if isinstance(found, conversation_views.SayBody):
+        if isinstance(found, covenant.SayBody):
             found.words().check()
-        if isinstance(found, conversation_views.UpdatesBody):
+        if isinstance(found, covenant.UpdatesBody):
             check_updates([update.update() for update in found.updates], MAX_UPDATES)
         if isinstance(found, corvid_agents.RegisterAgentBody):
             AgentRef.parse(found.address)

@@ -10,11 +10,7 @@ from enum import StrEnum
 
 from agentcards.official_agents import OfficialAgent
 from mailbox.access.callers import Caller
-from mailbox.dialects.a2a.errors import (
-    ExtensionSupportRequiredError,
-    PushNotificationNotSupportedError,
-    VersionNotSupportedError,
-)
+from mailbox.dialects.a2a import errors
 from mailbox.dialects.a2a.requests import PushConfigFields, SendMessageRequest
 from mailbox.models import Agent
 from mailbox.words.a2a.v1_0 import GENERATION
@@ -44,7 +40,7 @@ def version_of(named: str) -> Version:
     if len(numbers) == 3 and numbers[2].isascii() and numbers[2].isdigit():
         named = ".".join(numbers[:2])
     if named not in _SPOKEN:
-        raise VersionNotSupportedError(f'The hub serves A2A 1.0 and 0.3, and not "{named[:20]}".')
+        raise errors.VersionNotSupportedError(f'The hub serves A2A 1.0 and 0.3, and not "{named[:20]}".')
     return _SPOKEN[named]
 
 
@@ -88,7 +84,7 @@ def activated(named: Iterable[str], official: OfficialAgent) -> list[str]:
     """
     wanted = dict.fromkeys(uri.strip() for header in named for uri in header.split(","))
     for uri in sorted(official.required_extensions.difference(wanted)):
-        raise ExtensionSupportRequiredError(
+        raise errors.ExtensionSupportRequiredError(
             f"This agent requires the extension {uri}. Name it in the header A2A-Extensions."
         )
     known = {*OWN_EXTENSIONS, *official.extensions}
@@ -107,7 +103,7 @@ _INLINE = "push."  # begins the paths of the receiver that came with a message
 def require_push(call: Call) -> None:
     """Raise `PushNotificationNotSupportedError` if the agent's card denies them."""
     if not call.official.profile.push_notifications:
-        raise PushNotificationNotSupportedError
+        raise errors.PushNotificationNotSupportedError
 
 
 def inline_target(call: Call, body: SendMessageRequest) -> PushTarget | None:

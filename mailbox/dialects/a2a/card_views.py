@@ -23,7 +23,7 @@ from agentcards.card_signing import Jwk
 from mailbox.dialects.a2a.errors import rest_error
 from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.http_errors import STATUS
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.base.view import DialectView
 from mailbox.words.errors import MailboxError
 
@@ -58,7 +58,6 @@ class OfficialError(TypedDict):
     error: ErrorStatus
 
 
-TAG = "A2A cards"
 VERSION = "A2A-Version"
 MAX_AGE = 300  # seconds
 CORS = {
@@ -111,18 +110,10 @@ class OfficialCardView(WellKnownView):
     def needs_key(self) -> bool:
         return not settings.A2A_PUBLIC_AGENT_CARDS
 
-    @describe(
-        summary="Read an agent's card; a client that names no A2A-Version 1.x gets the form that serves 0.3 too",
-        tag=TAG,
-        answer=OfficialCardAnswer,
-        refusal=OfficialError,
-        errors=(401, 404),
-        operation_id="a2a_agent_card",
-        public=True,
-    )
-    def get(self, request: Request, agent: str) -> HttpResponseBase | None:
+    @operation("a2a_agent_card", answer=OfficialCardAnswer, refusal=OfficialError, errors=(401, 404), public=True)
+    def get(self, agent: str) -> HttpResponseBase | None:
         official = official_agents.find(agent)
-        card = official.card(request.headers.get(VERSION) or request.query_params.get(VERSION, ""))
+        card = official.card(self.request.headers.get(VERSION) or self.request.query_params.get(VERSION, ""))
         changed_at = official.profile.changed_at or official.agent.created_at
         return self.shown(card, tag=official_card.tag_of(card), **{"Last-Modified": http_date(changed_at.timestamp())})
 
@@ -132,14 +123,7 @@ class OfficialCardView(WellKnownView):
 
 
 class KeySetView(WellKnownView):
-    @describe(
-        summary="Read the public keys of the cards' signatures",
-        tag=TAG,
-        answer=KeySet,
-        refusal=OfficialError,
-        operation_id="a2a_key_set",
-        public=True,
-    )
-    def get(self, request: Request) -> HttpResponseBase | None:
+    @operation("a2a_key_set", answer=KeySet, refusal=OfficialError, public=True)
+    def get(self) -> HttpResponseBase | None:
         keys: KeySet = {"keys": card_signing.public_keys()}
         return self.shown(keys, tag=official_card.tag_of(keys))

@@ -16,13 +16,8 @@ from django.utils.crypto import salted_hmac
 from mailbox.access.limits import waits
 from mailbox.access.limits.waits import Vigil
 from mailbox.database.bell import topics
+from mailbox.dialects.a2a import errors
 from mailbox.dialects.a2a.calls import Call, Version, inline_paths, inline_target
-from mailbox.dialects.a2a.errors import (
-    ContentTypeNotSupportedError,
-    GenerationMismatchError,
-    NoFreeSeatError,
-    UnsupportedOperationError,
-)
 from mailbox.dialects.a2a.requests import SendMessageRequest, SubscribeToTaskRequest, generation
 from mailbox.dialects.base.bodies import encoded
 from mailbox.inspection import event_log, official_tasks, task_events
@@ -70,7 +65,7 @@ def _check(call: Call, body: SendMessageRequest) -> None:
         raise InvalidRequestError({KEY_HEADER: f"longer than {KEY_MAX_LENGTH} characters"})
     for media_type in body.message.media_types:
         if not admits(call.official.input_modes, media_type):
-            raise ContentTypeNotSupportedError(
+            raise errors.ContentTypeNotSupportedError(
                 f"The agent takes {', '.join(call.official.input_modes)}, and not {media_type[:100]}."
             )
 
@@ -126,19 +121,19 @@ def _of_generation(call: Call, body: SendMessageRequest) -> Callable[[Task], Non
 
     def must_fit(task: Task) -> None:
         if wanted is not None and (generation_now := task_events.view_of(task).generation) != wanted:
-            raise GenerationMismatchError(task_id=task.uuid, generation=generation_now)
+            raise errors.GenerationMismatchError(task_id=task.uuid, generation=generation_now)
 
     return must_fit
 
 
-def _closed(task: Task) -> UnsupportedOperationError:
-    return UnsupportedOperationError(
+def _closed(task: Task) -> errors.UnsupportedOperationError:
+    return errors.UnsupportedOperationError(
         "The task has ended. Send a new message in its context.", task_id=task.uuid, context_id=task.context_id
     )
 
 
-def _gone() -> UnsupportedOperationError:
-    return UnsupportedOperationError(f"The task of this {KEY_HEADER} has ended and was deleted. Use a new key.")
+def _gone() -> errors.UnsupportedOperationError:
+    return errors.UnsupportedOperationError(f"The task of this {KEY_HEADER} has ended and was deleted. Use a new key.")
 
 
 def _derived(call: Call, purpose: str, key: str) -> UUID:
@@ -249,7 +244,7 @@ def subscribe(call: Call, body: SubscribeToTaskRequest) -> Generator[Frame | Non
     task = official_tasks.find(call.sender, call.agent, body.id)
     since = _position_of(call)
     if since is None and task.state == Task.State.RESOLVED:
-        raise UnsupportedOperationError("The task has ended. GetTask reads it.", task_id=task.uuid)
+        raise errors.UnsupportedOperationError("The task has ended. GetTask reads it.", task_id=task.uuid)
     with ExitStack() as stack:
         vigil = _seat(call, stack)
         vigil.wait_for([topics.task(task.uuid)])
@@ -262,7 +257,7 @@ def subscribe(call: Call, body: SubscribeToTaskRequest) -> Generator[Frame | Non
 def _seat(call: Call, stack: ExitStack) -> Vigil:
     vigil = stack.enter_context(waits.vigil(call.caller, []))
     if vigil is None:
-        raise NoFreeSeatError
+        raise errors.NoFreeSeatError
     return vigil
 
 

@@ -25,15 +25,7 @@ from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.sending import KEY_HEADER, LAST_EVENT_ID, Frame
-from mailbox.dialects.base import bodies, view
-from mailbox.dialects.base.authentication import (
-    CallerAuthentication,
-    CallerThrottle,
-    address_of,
-    is_signed,
-    presented_key,
-    request_id,
-)
+from mailbox.dialects.base import authentication, bodies, view
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.words.errors import Allowance, InvalidRequestError, MailboxError, UnknownAgentError
@@ -75,11 +67,11 @@ _logger = logging.getLogger(__name__)
 Json = dict[str, Any]
 
 
-class OpenAgentAuthentication(CallerAuthentication):
+class OpenAgentAuthentication(authentication.CallerAuthentication):
     """Without credentials, to an agent that is open to anyone. The caller is the hub's anonymous agent."""
 
     def authenticate(self, request: Request) -> tuple[Caller, OfficialAgent] | None:
-        if presented_key(request.headers) is not None or is_signed(request._request):
+        if authentication.presented_key(request.headers) is not None or authentication.is_signed(request._request):
             return None
         if request.META.get(settings.A2A_CLIENT_CERT_META):
             return None
@@ -87,19 +79,21 @@ class OpenAgentAuthentication(CallerAuthentication):
             official = official_agents.find(request.parser_context["view"].agent_name or "")
         except (UnknownAgentError, InvalidRequestError):
             return None
-        address = address_of(request)
+        address = authentication.address_of(request)
         # The memory of this process refuses no caller. A stranger beyond its rate costs no query.
         with nullcontext() if official.is_open else rates.of_strangers(address, None):
-            caller = grants.anonymous_caller(official.agent, request_id=request_id(request.META), address=address)
+            caller = grants.anonymous_caller(
+                official.agent, request_id=authentication.request_id(request.META), address=address
+            )
         return None if caller is None else (caller, official)
 
 
-class OpenAgentThrottle(CallerThrottle):
+class OpenAgentThrottle(authentication.CallerThrottle):
     """Counts a request without credentials for the open agent and the address, and any other for its caller."""
 
     def counted(self, request: Request) -> Allowance | None:
         if isinstance(request.auth, OfficialAgent):
-            return rates.take_open(request.auth.agent, address_of(request))
+            return rates.take_open(request.auth.agent, authentication.address_of(request))
         return super().counted(request)
 
 

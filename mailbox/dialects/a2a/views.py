@@ -3,37 +3,28 @@
 Source: JSON-RPC 2.0; A2A 1.0, JSON-RPC binding, HTTP+JSON binding.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
 from django.http.response import HttpResponseBase
-from pydantic import BaseModel
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from mailbox.dialects.a2a import answers, requests
+from mailbox.dialects.a2a import answers, errors, requests
 from mailbox.dialects.a2a.calls import Version, version_of
-from mailbox.dialects.a2a.errors import (
-    InvalidEnvelopeError,
-    UnknownRpcMethodError,
-    VersionNotSupportedError,
-    rest_error,
-    rpc_error,
-)
 from mailbox.dialects.a2a.operations import OPERATIONS, Operation
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.view import VERSION, OfficialView
-from mailbox.dialects.base import bodies
+from mailbox.dialects.base import bodies, openapi
 from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.http_errors import PathNotFoundError
-from mailbox.dialects.base.openapi import Shape, describe
+from mailbox.dialects.base.openapi import Handler, Shape
 from mailbox.dialects.base.view import parse
 from mailbox.words.a2a import v0_3, v0_3_requests
 from mailbox.words.a2a.v0_3_requests import OldRequest
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
-RPC_TAG = "A2A by JSON-RPC"
 RpcId = str | int | None
 
 
@@ -49,18 +40,18 @@ class RpcRequest:
     def read(cls, body: object, rpc_id: RpcId) -> Self:
         """Read the envelope, whose id was read before. Raises `InvalidEnvelopeError`, also for a batch."""
         if isinstance(body, list):
-            raise InvalidEnvelopeError("The hub takes no batches. Send one request at a time.")
+            raise errors.InvalidEnvelopeError("The hub takes no batches. Send one request at a time.")
         if not isinstance(body, dict):
-            raise InvalidEnvelopeError("The body must be a JSON object.")
+            raise errors.InvalidEnvelopeError("The body must be a JSON object.")
         if body.get("jsonrpc") != "2.0":
-            raise InvalidEnvelopeError('"jsonrpc" must be "2.0".')
+            raise errors.InvalidEnvelopeError('"jsonrpc" must be "2.0".')
         if not is_rpc_id(body.get("id")):
-            raise InvalidEnvelopeError('"id" must be text, a whole number or null.')
+            raise errors.InvalidEnvelopeError('"id" must be text, a whole number or null.')
         method, params = body.get("method"), body.get("params")
         if not isinstance(method, str):
-            raise InvalidEnvelopeError('"method" must be text.')
+            raise errors.InvalidEnvelopeError('"method" must be text.')
         if params is not None and not isinstance(params, dict):
-            raise InvalidEnvelopeError('"params" must be a JSON object.')
+            raise errors.InvalidEnvelopeError('"params" must be a JSON object.')
         return cls(id=rpc_id, method=method, params=params or {})
 
 
@@ -78,17 +69,15 @@ class RpcView(OfficialView):
     is_old = False  # whether the call is one of 0.3
     old: OldRequest | None = None  # its parameters, once they were read
 
-    @describe(
-        summary="Call an operation of the official A2A protocol by JSON-RPC",
-        tag=RPC_TAG,
+    @openapi.operation(
+        "a2a_json_rpc",
         body=requests.RpcBody,
         answer=answers.RpcMembers,
         refusal=answers.RpcRefusalMembers,
         errors=(403, 404),
-        operation_id="a2a_json_rpc",
         media_types=("application/json", "text/event-stream"),
     )
-    def post(self, request: Request, agent: str | None = None) -> HttpResponseBase:
+    def post(self, agent: str | None = None) -> HttpResponseBase:
         sent = self.json()
         if isinstance(sent, dict) and is_rpc_id(sent.get("id")):
             self.rpc_id = sent.get("id")
@@ -103,9 +92,9 @@ class RpcView(OfficialView):
         """Raise `UnknownRpcMethodError` or `VersionNotSupportedError` for a method that the version lacks."""
         if method in OPERATIONS:
             if self.version != Version.V1_0:
-                raise VersionNotSupportedError(f"{method} is a method of A2A 1.0. Send {VERSION}: 1.0.")
+                raise errors.VersionNotSupportedError(f"{method} is a method of A2A 1.0. Send {VERSION}: 1.0.")
         elif method not in v0_3_requests.METHODS or self.version != Version.V0_3:
-            raise UnknownRpcMethodError(f'A2A {self.version} has no method "{method[:50]}".')
+            raise errors.UnknownRpcMethodError(f'A2A {self.version} has no method "{method[:50]}".')
         self.is_old = method not in OPERATIONS
 
     def _read(self, rpc: RpcRequest) -> tuple[Operation[Any], Tenanted]:
@@ -130,7 +119,7 @@ class RpcView(OfficialView):
         return b'{"jsonrpc":"2.0","id":%b,"result":%b}' % (encoded(self.rpc_id), result)
 
     def fault(self, error: Exception) -> object:
-        fault = rpc_error(error)
+        fault = errors.rpc_error(error)
         return {
             "jsonrpc": "2.0",
             "id": self.rpc_id,
@@ -159,10 +148,8 @@ class TenantRpcView(RpcView):
         return super().json()
 
 
-REST_TAG = "A2A by HTTP+JSON"
 OFFICIAL_JSON, PLAIN_JSON = "application/a2a+json", "application/json"
 BODY_ERRORS = (411, 413)  # another media type is an invalid request here
-SUBSCRIBE = "Follow one of your tasks as a stream of server-sent events"
 JSON_TYPES, STREAM_TYPES = (PLAIN_JSON, OFFICIAL_JSON), ("text/event-stream",)
 
 
@@ -176,7 +163,7 @@ class RestView(OfficialView):
         """Run the operation of this name. ``path`` has the parameters that the path gives, which win over others."""
         official = self.official()
         if version_of(self.named_version()) != Version.V1_0:
-            raise VersionNotSupportedError(f"This URL serves A2A 1.0. Send {VERSION}: 1.0.")
+            raise errors.VersionNotSupportedError(f"This URL serves A2A 1.0. Send {VERSION}: 1.0.")
         call = self.call(official, Version.V1_0)
         sent = self.request.query_params.dict() if self.request.method in ("GET", "DELETE") else self.json()
         if not isinstance(sent, dict):
@@ -197,7 +184,7 @@ class RestView(OfficialView):
         return OFFICIAL_JSON if OFFICIAL_JSON in named else PLAIN_JSON
 
     def fault(self, error: Exception) -> object:
-        return rest_error(error)
+        return errors.rest_error(error)
 
 
 def _types(accept: str) -> list[str]:
@@ -205,59 +192,33 @@ def _types(accept: str) -> list[str]:
 
 
 def _served(
-    name: str,
-    summary: str,
-    operation_id: str,
-    answer: Shape,
-    *,
-    task: str = "id",
-    body: type[BaseModel] | None = None,
-    query: type[BaseModel] | None = None,
-    media_types: tuple[str, ...] = JSON_TYPES,
-    errors: tuple[int, ...] = (403, 404),
-) -> Callable[..., HttpResponseBase]:
-    """Return the method of a route that runs the operation ``name``.
+    name: str, operation_id: str, answer: Shape, *, task: str = "id", errors: tuple[int, ...] = (403, 404), **more: Any
+) -> Handler:
+    """Return the method of a route that runs the operation ``name``; ``more`` is of its description.
 
     The task of the path is the parameter ``task``, and the receiver of the path is the parameter ``id``.
     """
 
-    @describe(
-        summary=summary,
-        tag=REST_TAG,
-        body=body,
-        body_errors=BODY_ERRORS,
-        query=query,
-        answer=answer,
-        refusal=answers.RestRefusalMembers,
-        errors=errors,
-        operation_id=operation_id,
-        media_types=media_types,
-    )
-    def method(view: RestView, request: Request, **path: str) -> HttpResponseBase:
+    def method(view: RestView, **path: str) -> HttpResponseBase:
         parameters = {"task_id": task, "config_id": "id"}
         return view.serve(name, **{parameters[key]: value for key, value in path.items() if key in parameters})
 
-    return method
+    refusal = answers.RestRefusalMembers
+    described = {"media_types": JSON_TYPES, "body_errors": BODY_ERRORS, "refusal": refusal, "errors": errors, **more}
+    return openapi.operation(operation_id, answer=answer, **described)(method)
 
 
-def _route(**methods: Callable[..., HttpResponseBase]) -> type[RestView]:
+def _route(**methods: Handler) -> type[RestView]:
     return type("RestRoute", (RestView,), methods)
 
 
 ROUTES: Mapping[str, type[RestView]] = {
     "message:send": _route(
-        post=_served(
-            "SendMessage",
-            "Send a message to the agent, and wait for its answer",
-            "a2a_send_message",
-            answers.SendMessageMembers,
-            body=requests.SendMessageRequest,
-        )
+        post=_served("SendMessage", "a2a_send_message", answers.SendMessageMembers, body=requests.SendMessageRequest)
     ),
     "message:stream": _route(
         post=_served(
             "SendStreamingMessage",
-            "Send a message to the agent, and follow its task as a stream of server-sent events",
             "a2a_send_streaming_message",
             answers.StreamMembers,
             body=requests.SendMessageRequest,
@@ -265,30 +226,15 @@ ROUTES: Mapping[str, type[RestView]] = {
         )
     ),
     "tasks": _route(
-        get=_served(
-            "ListTasks",
-            "List your tasks for the agent",
-            "a2a_list_tasks",
-            answers.ListTasksMembers,
-            query=requests.ListTasksRequest,
-        )
+        get=_served("ListTasks", "a2a_list_tasks", answers.ListTasksMembers, query=requests.ListTasksRequest)
     ),
     "tasks/<str:task_id>:cancel": _route(
-        post=_served(
-            "CancelTask",
-            "Cancel one of your tasks for the agent",
-            "a2a_cancel_task",
-            answers.OfficialTask,
-            body=requests.NoParams,
-        )
+        post=_served("CancelTask", "a2a_cancel_task", answers.OfficialTask, body=requests.NoParams)
     ),
     "tasks/<str:task_id>:subscribe": _route(
-        get=_served(
-            "SubscribeToTask", SUBSCRIBE, "a2a_subscribe_to_task", answers.StreamMembers, media_types=STREAM_TYPES
-        ),
+        get=_served("SubscribeToTask", "a2a_subscribe_to_task", answers.StreamMembers, media_types=STREAM_TYPES),
         post=_served(
             "SubscribeToTask",
-            SUBSCRIBE,
             "a2a_subscribe_to_task_by_post",
             answers.StreamMembers,
             body=requests.NoParams,
@@ -298,7 +244,6 @@ ROUTES: Mapping[str, type[RestView]] = {
     "tasks/<str:task_id>/pushNotificationConfigs": _route(
         get=_served(
             "ListTaskPushNotificationConfigs",
-            "List the receivers of a task's events",
             "a2a_list_push_configs",
             answers.PushConfigPageMembers,
             task="taskId",
@@ -306,7 +251,6 @@ ROUTES: Mapping[str, type[RestView]] = {
         ),
         post=_served(
             "CreateTaskPushNotificationConfig",
-            "Add a receiver of a task's events, or replace it",
             "a2a_create_push_config",
             answers.PushConfigMembers,
             task="taskId",
@@ -314,32 +258,12 @@ ROUTES: Mapping[str, type[RestView]] = {
         ),
     ),
     "tasks/<str:task_id>/pushNotificationConfigs/<str:config_id>": _route(
-        get=_served(
-            "GetTaskPushNotificationConfig",
-            "Read a receiver of a task's events, without its credentials",
-            "a2a_get_push_config",
-            answers.PushConfigMembers,
-            task="taskId",
-        ),
-        delete=_served(
-            "DeleteTaskPushNotificationConfig",
-            "Delete a receiver of a task's events",
-            "a2a_delete_push_config",
-            answers.Nothing,
-            task="taskId",
-        ),
+        get=_served("GetTaskPushNotificationConfig", "a2a_get_push_config", answers.PushConfigMembers, task="taskId"),
+        delete=_served("DeleteTaskPushNotificationConfig", "a2a_delete_push_config", answers.Nothing, task="taskId"),
     ),
-    "tasks/<str:task_id>": _route(
-        get=_served("GetTask", "Read one of your tasks for the agent", "a2a_get_task", answers.OfficialTask)
-    ),
+    "tasks/<str:task_id>": _route(get=_served("GetTask", "a2a_get_task", answers.OfficialTask)),
     "extendedAgentCard": _route(
-        get=_served(
-            "GetExtendedAgentCard",
-            "Read the agent's extended card",
-            "a2a_get_extended_agent_card",
-            answers.CardMembers,
-            errors=(404,),
-        )
+        get=_served("GetExtendedAgentCard", "a2a_get_extended_agent_card", answers.CardMembers, errors=(404,))
     ),
 }
 

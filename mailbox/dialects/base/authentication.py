@@ -19,12 +19,7 @@ from rest_framework.request import Request
 from rest_framework.throttling import BaseThrottle
 
 from mailbox.access.callers import Caller
-from mailbox.access.credentials import public_routes
-from mailbox.access.credentials.authentication import (
-    authenticate,
-    authenticate_certificate,
-    authenticate_signature,
-)
+from mailbox.access.credentials import authentication, public_routes
 from mailbox.access.limits import rates
 from mailbox.models import AuditEvent, PublicRoute
 from mailbox.words import certificates, ed25519, signatures, tokens
@@ -107,7 +102,7 @@ class SignatureAuthentication(CallerAuthentication):
             return None
         with rates.of_strangers(address_of(request), claimed_key(signed)):
             signature = verified_signature(signed)
-            return authenticate_signature(signature, **_came(request)), signature
+            return authentication.authenticate_signature(signature, **_came(request)), signature
 
 
 class KeyAuthentication(CallerAuthentication):
@@ -122,7 +117,7 @@ class KeyAuthentication(CallerAuthentication):
         if key is None and request.META.get(settings.A2A_CLIENT_CERT_META) is not None:
             return None
         with rates.of_strangers(address_of(request), key):
-            caller = authenticate(key, **_came(request))
+            caller = authentication.authenticate(key, **_came(request))
         return caller, caller.credential
 
 
@@ -132,7 +127,7 @@ class CertificateAuthentication(CallerAuthentication):
     def authenticate(self, request: Request) -> tuple[Caller, str]:
         fingerprint = certificates.fingerprint(request.META[settings.A2A_CLIENT_CERT_META])
         with rates.of_strangers(address_of(request), None):
-            caller = authenticate_certificate(fingerprint, **_came(request))
+            caller = authentication.authenticate_certificate(fingerprint, **_came(request))
         return caller, caller.credential
 
 

@@ -22,13 +22,7 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from typing_extensions import TypeAliasType, TypedDict
 
-from mailbox.dialects.base.http_errors import (
-    STALLED_ANSWER,
-    BodyTooLargeError,
-    LengthRequiredError,
-    StalledBodyError,
-    UnsupportedMediaTypeError,
-)
+from mailbox.dialects.base import http_errors
 from mailbox.dialects.base.wire import AgentId, ShownAs
 from mailbox.words import json_text
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
@@ -44,7 +38,7 @@ def check_head(request: HttpRequest, media_types: Collection[str] = JSON) -> Non
         return
     headers = request.headers
     if media_type(request) not in media_types or headers.get("Content-Encoding", "identity").lower() != "identity":
-        raise UnsupportedMediaTypeError
+        raise http_errors.UnsupportedMediaTypeError
 
 
 def media_type(request: HttpRequest) -> str:
@@ -60,25 +54,27 @@ def bytes_of(request: HttpRequest, stalled: Callable[[], HttpResponse]) -> bytes
     """
     if _length_of(request) == 0:
         return b""
-    request.META[STALLED_ANSWER] = stalled
+    request.META[http_errors.STALLED_ANSWER] = stalled
     try:
         return request.body
     except UnreadablePostError as error:
-        raise StalledBodyError from error
+        raise http_errors.StalledBodyError from error
     finally:
-        del request.META[STALLED_ANSWER]
+        del request.META[http_errors.STALLED_ANSWER]
 
 
 def _length_of(request: HttpRequest) -> int:
     headers = request.headers
     if "chunked" in headers.get("Transfer-Encoding", "").lower():
-        raise LengthRequiredError
+        raise http_errors.LengthRequiredError
     digits = headers.get("Content-Length") or "0"
     if not (digits.isascii() and digits.isdigit()):
-        raise LengthRequiredError
+        raise http_errors.LengthRequiredError
     length = int(digits)
     if length > settings.A2A_MAX_BODY_BYTES:
-        raise BodyTooLargeError(f"the body is {length} bytes; this hub accepts {settings.A2A_MAX_BODY_BYTES}")
+        raise http_errors.BodyTooLargeError(
+            f"the body is {length} bytes; this hub accepts {settings.A2A_MAX_BODY_BYTES}"
+        )
     return length
 
 

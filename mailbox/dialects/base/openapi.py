@@ -1,20 +1,40 @@
-"""The OpenAPI description of views, made from the shapes that parse their requests."""
+"""The operations of views: what they read and answer, and their descriptions in the OpenAPI document.
 
+The texts stand in a file ``descriptions.toml`` in the folder of each dialect. A text is ``"..."``, or
+``["...", example]`` where an example is needed. The file has these tables:
+
+- ``[fields]``: the fields of bodies and answers by name, the same in all shapes of all dialects.
+- ``[shapes.<Component>]``: the fields that mean something else in one component. The key ``""`` is the component.
+- ``[parameters]``: the parameters of paths, queries and headers.
+- ``[operations.<Tag>]``: the operations by their ids, each a list of its summary, its text and perhaps an example. An
+  operation that is served at several paths is named once.
+"""
+
+import inspect
+import tomllib
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, Self
 
+from django.http.response import HttpResponseBase
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema
 from drf_spectacular.plumbing import ResolvedComponent
 from drf_spectacular.utils import OpenApiParameter, extend_schema
 from pydantic import BaseModel, TypeAdapter
+from rest_framework.request import Request
+from rest_framework.response import Response
 from typing_extensions import is_typeddict
 
 from mailbox.dialects.base import http_errors
 
 Shape = type[BaseModel] | type[Mapping[str, Any]]
-View = TypeVar("View", bound=Callable[..., Any])
+Handler = Callable[..., HttpResponseBase]
 
+DIALECTS = Path(__file__).parent.parent
+FILE = "descriptions.toml"
 ERROR = {"$ref": "#/components/schemas/ErrorBody"}
 CODES = "x-codes"  # of a response: the codes of its errors
 NO_KEY: Any = [{}]  # the security of an operation that needs no key: an empty list would mean the document's own
@@ -29,6 +49,75 @@ ATTEMPT_HEADER = OpenApiParameter(
         "The answers of the mailbox then have `attempt_spent`."
     ),
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Text:
+    """A description and its examples: one at most. ``example`` may be any JSON value, so that a tuple holds it."""
+
+    text: str
+    example: tuple[Any, ...] = ()
+
+    @classmethod
+    def read(cls, value: object) -> Self:
+        """Return the text of ``"..."`` or ``["...", example]``."""
+        text, *example = value if isinstance(value, list) else [value]
+        return cls(text=str(text), example=tuple(example))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperationText(Text):
+    """The description of an operation, with its tag and its summary."""
+
+    tag: str
+    summary: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """All texts, of all dialects."""
+
+    fields: dict[str, Text] = field(default_factory=dict)
+    shapes: dict[str, dict[str, Text]] = field(default_factory=dict)
+    parameters: dict[str, Text] = field(default_factory=dict)
+    operations: dict[str, OperationText] = field(default_factory=dict)
+
+    def of_field(self, component: str, name: str) -> Text | None:
+        """Return the text of a field; None without one."""
+        return self.shapes.get(component, {}).get(name) or self.fields.get(name)
+
+    def of_operation(self, operation_id: str) -> OperationText | None:
+        """Return the text of an operation, also of one with a suffix for its path; None without one."""
+        fitting = [name for name in self.operations if operation_id == name or operation_id.startswith(f"{name}_")]
+        return self.operations[max(fitting, key=len)] if fitting else None
+
+
+@cache
+def all_texts() -> Texts:
+    """Return the texts of all dialects. Raises `ValueError` for a name that two files describe."""
+    described = Texts()
+    for file in sorted(DIALECTS.glob(f"*/{FILE}")):
+        tables: Mapping[str, Mapping[str, Any]] = tomllib.loads(file.read_text())
+        for name in ("fields", "parameters"):
+            _add(getattr(described, name), _read(tables.get(name, {})), file)
+        _add(described.shapes, {name: _read(table) for name, table in tables.get("shapes", {}).items()}, file)
+        for tag, table in tables.get("operations", {}).items():
+            read = {
+                name: OperationText(tag=tag, summary=summary, text=text, example=tuple(example))
+                for name, (summary, text, *example) in table.items()
+            }
+            _add(described.operations, read, file)
+    return described
+
+
+def _read(table: Mapping[str, object]) -> dict[str, Text]:
+    return {name: Text.read(value) for name, value in table.items()}
+
+
+def _add(known: dict[str, Any], more: Mapping[str, Any], file: Path) -> None:
+    if twice := known.keys() & more.keys():
+        raise ValueError(f"{file} describes what another file describes: {', '.join(sorted(twice))}")
+    known.update(more)
 
 
 class ErrorBody(BaseModel):
@@ -64,10 +153,18 @@ class TypedDictExtension(OpenApiSerializerExtension):  # type: ignore[no-untyped
 
 
 class RouteSchema(AutoSchema):
-    """Describes routes by `describe` alone. Docstrings of views are for readers of the code."""
+    """Describes routes by `operation` and the texts alone. Docstrings of views are for readers of the code."""
 
     def get_description(self) -> str:  # type: ignore[override]
         return ""
+
+    def get_summary(self) -> str | None:
+        text = all_texts().of_operation(self.get_operation_id())
+        return text.summary if text else None
+
+    def get_tags(self) -> list[str]:
+        text = all_texts().of_operation(self.get_operation_id())
+        return [text.tag] if text else []
 
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         """Return the operation. A view that serves several routes names each by its ``operation_suffix``.
@@ -84,46 +181,63 @@ class RouteSchema(AutoSchema):
         return operation
 
 
-def describe(
+def operation(
+    name: str,
     *,
-    answer: Shape | None,
-    summary: str,
-    tag: str,
-    refusal: Shape = ErrorBody,
+    answer: Shape | type[str] | None = None,
     body: type[BaseModel] | None = None,
     query: type[BaseModel] | None = None,
     headers: tuple[OpenApiParameter, ...] = (),
     errors: tuple[int, ...] = (),
     body_errors: tuple[int, ...] = (411, 413, 415),
-    operation_id: str,
+    refusal: Shape = ErrorBody,
     status: int = 200,
     public: bool = False,
     media_types: tuple[str, ...] = ("application/json",),
     accepts: bool = False,
-) -> Callable[[View], View]:
-    """Describe one method of a view by its shapes.
+) -> Callable[[Callable[..., object]], Handler]:
+    """Let one method of a view serve an operation, and describe it by the shapes that the method is annotated with.
 
-    ``answer`` None is Markdown. ``status`` is the status of success. ``errors`` are the statuses of errors, without
-    those that every route shares, and ``body_errors`` those of a body that is not read. ``public`` routes need no key.
-    ``media_types`` are those of the answer. ``accepts``: some requests get 202 and no body.
+    The method gets the parameters of the path. If it has a parameter ``body`` or ``query``, it gets that part of the
+    request as its shape. It returns the answer, or a whole response. ``answer``, ``body`` and ``query`` name shapes
+    that the method does not. An ``answer`` that is text is Markdown.
+
+    ``status`` is the status of success. ``errors`` are the statuses of errors, without those that every route shares,
+    and ``body_errors`` those of a body that is not read. ``public`` operations need no key. ``media_types`` are those
+    of the answer. ``accepts``: some requests get 202 and no body.
     """
-    shared = (429, 503) if public else (400, 401, 429, 503)
-    refusals: Mapping[int, Shape] = dict.fromkeys(sorted({*shared, *(body_errors if body else ()), *errors}), refusal)
-    return extend_schema(
-        summary=summary,
-        tags=[tag],
-        request=body,
-        responses={**_answers(status, answer, media_types), **({202: None} if accepts else {}), **refusals},
-        parameters=[*headers, *(parameters_of(query) if query else ())],
-        operation_id=operation_id,
-        auth=NO_KEY if public else None,
-    )
+
+    def served(method: Callable[..., object]) -> Handler:
+        shapes = inspect.get_annotations(method, eval_str=True)
+        body_shape, query_shape = body or shapes.get("body"), query or shapes.get("query")
+        answer_shape = answer or shapes["return"]
+        kinds = ("text/markdown",) if answer_shape is str else media_types
+        shared = (*((429, 503) if public else (400, 401, 429, 503)), *(body_errors if body_shape else ()))
+        return extend_schema(
+            operation_id=name,
+            request=body_shape,
+            responses={
+                **{(status, kind): answer_shape for kind in kinds},
+                **({202: None} if accepts else {}),
+                **dict.fromkeys(sorted({*shared, *errors}), refusal),
+            },
+            parameters=[*headers, *(parameters_of(query_shape) if query_shape else ())],
+            auth=NO_KEY if public else None,
+        )(_handler(method, {part: shapes[part] for part in ("query", "body") if part in shapes}, status))
+
+    return served
 
 
-def _answers(status: int, answer: Shape | None, media_types: tuple[str, ...]) -> Mapping[Any, Any]:
-    if answer is None:
-        return {(status, "text/markdown"): str}
-    return {(status, media_type): answer for media_type in media_types}
+def _handler(method: Callable[..., object], read: Mapping[str, type[BaseModel]], status: int) -> Handler:
+    """Return ``method`` as DRF calls it. ``read`` are the parts of the request that the method gets."""
+
+    def handler(view: Any, request: Request, **arguments: Any) -> HttpResponseBase:
+        for part, shape in read.items():
+            arguments[part] = getattr(view, part)(shape)
+        result = method(view, **arguments)
+        return result if isinstance(result, HttpResponseBase) else Response(result, status)
+
+    return handler
 
 
 def parameters_of(query: type[BaseModel]) -> list[OpenApiParameter]:

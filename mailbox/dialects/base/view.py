@@ -32,24 +32,8 @@ from mailbox.access.callers import Caller
 from mailbox.access.credentials import public_routes
 from mailbox.access.credentials.authentication import count_failure
 from mailbox.database import outages
-from mailbox.dialects.base import authentication, bodies
-from mailbox.dialects.base.authentication import (
-    ROUTE_ATTRIBUTE,
-    ROUTE_PATH_ATTRIBUTE,
-    CallerThrottle,
-    CertificateAuthentication,
-    KeyAuthentication,
-    RouteAuthentication,
-    SignatureAuthentication,
-)
+from mailbox.dialects.base import authentication, bodies, http_errors
 from mailbox.dialects.base.bodies import AlwaysJSON, JSONRenderer, JSONRequest, StrictJSONParser
-from mailbox.dialects.base.http_errors import (
-    TRANSPORT_STATUS,
-    MethodNotAllowedError,
-    PathNotFoundError,
-    StalledBodyError,
-    UnavailableError,
-)
 from mailbox.models import PublicRoute
 from mailbox.words import errors
 from mailbox.words.errors import Allowance, BadSignatureError, InvalidRequestError, MailboxError, RateLimitedError
@@ -141,12 +125,12 @@ class DialectView(APIView):
     """
 
     authentication_classes: Sequence[type[BaseAuthentication]] = (
-        RouteAuthentication,
-        SignatureAuthentication,
-        KeyAuthentication,
-        CertificateAuthentication,
+        authentication.RouteAuthentication,
+        authentication.SignatureAuthentication,
+        authentication.KeyAuthentication,
+        authentication.CertificateAuthentication,
     )
-    throttle_classes: Sequence[type[BaseThrottle]] = (CallerThrottle,)
+    throttle_classes: Sequence[type[BaseThrottle]] = (authentication.CallerThrottle,)
     parser_classes = (StrictJSONParser,)
     renderer_classes = (JSONRenderer,)
     content_negotiation_class = AlwaysJSON
@@ -187,7 +171,7 @@ class DialectView(APIView):
         if self.route() is not None:
             method = "GET" if request.method == "HEAD" else request.method
             if not self._is_open_to_routes(method):
-                raise MethodNotAllowedError(f"{method} is not answered here")
+                raise http_errors.MethodNotAllowedError(f"{method} is not answered here")
         self.perform_authentication(request)
         caller: Any = request.user
         if isinstance(request.auth, str):
@@ -213,7 +197,7 @@ class DialectView(APIView):
 
     def base_url(self) -> str:
         """Return the base URL under which the hub answers this client. A public route's ends in its token, a secret."""
-        path: str = getattr(self.request._request, ROUTE_PATH_ATTRIBUTE, "")
+        path: str = getattr(self.request._request, authentication.ROUTE_PATH_ATTRIBUTE, "")
         return f"{settings.PUBLIC_URL}{path}"
 
     def body(self, shape: type[Shape]) -> Shape:
@@ -239,7 +223,7 @@ class DialectView(APIView):
 
     def stalled(self) -> Response:
         """Return the answer to a request whose body does not arrive in time. Another thread calls this."""
-        response: Response = self.finalize_response(self.request, self.handle_exception(StalledBodyError()))
+        response: Response = self.finalize_response(self.request, self.handle_exception(http_errors.StalledBodyError()))
         response.render()
         return response
 
@@ -247,7 +231,7 @@ class DialectView(APIView):
         return exception_handler
 
     def status_of(self, error: MailboxError) -> HTTPStatus:
-        return self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
+        return self.error_status.get(type(error)) or http_errors.TRANSPORT_STATUS[type(error)]
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         """Return the JSON of ``error`` in this dialect's shape."""
@@ -303,7 +287,7 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
     if isinstance(error, RateLimitedError):
         response["Retry-After"] = str(error.retry_after)
         view.allowance = error.allowance
-    if isinstance(error, MethodNotAllowedError):
+    if isinstance(error, http_errors.MethodNotAllowedError):
         response["Allow"] = view.allow
     if status == HTTPStatus.UNAUTHORIZED and (scheme := view.get_authenticate_header(view.request)):
         response["WWW-Authenticate"] = scheme
@@ -318,16 +302,16 @@ def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case OperationalError() | InterfaceError():
             outages.note(exc)
             outage = outages.kind(exc)
-            return UnavailableError(f"{outage.capitalize()}." if outage else None)
+            return http_errors.UnavailableError(f"{outage.capitalize()}." if outage else None)
         case MemoryError() | OSError(errno=errno.EMFILE | errno.ENFILE | errno.ENOMEM):
             _logger.error("the hub lacks memory or open files for a request: %r", exc)
-            return UnavailableError("The hub lacks memory or open files.")
+            return http_errors.UnavailableError("The hub lacks memory or open files.")
         case exceptions.MethodNotAllowed():
-            return MethodNotAllowedError(f"{request.method} is not answered here")
+            return http_errors.MethodNotAllowedError(f"{request.method} is not answered here")
         case TooManyFieldsSent():
             return InvalidRequestError({"query": f"has more than {settings.DATA_UPLOAD_MAX_NUMBER_FIELDS} parameters"})
         case Http404() | exceptions.NotFound():
-            return PathNotFoundError()
+            return http_errors.PathNotFoundError()
     return None
 
 
@@ -389,8 +373,8 @@ class RouteMiddleware:
             readdress(request, PREFIX)
         else:
             readdress(request, path)
-            setattr(request, ROUTE_ATTRIBUTE, route)
-            setattr(request, ROUTE_PATH_ATTRIBUTE, f"{PREFIX}{token}")
+            setattr(request, authentication.ROUTE_ATTRIBUTE, route)
+            setattr(request, authentication.ROUTE_PATH_ATTRIBUTE, f"{PREFIX}{token}")
         return self.get_response(request)
 
 
@@ -415,6 +399,6 @@ def _forget(request: HttpRequest, token: str) -> None:
 
 
 def _unavailable() -> HttpResponse:
-    error = UnavailableError()
+    error = http_errors.UnavailableError()
     body = {"kind": "error", "code": error.code, "message": error.message}
     return JsonResponse(body, status=503, headers={"Retry-After": "1"})

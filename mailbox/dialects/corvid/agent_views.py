@@ -5,7 +5,6 @@ import json
 import re
 import unicodedata
 from collections.abc import Mapping
-from functools import partial
 from http import HTTPStatus
 from typing import Annotated, Any
 from urllib.parse import urlencode
@@ -16,7 +15,6 @@ from django.http.response import HttpResponseBase
 from django.utils import timezone
 from django.utils.cache import get_conditional_response
 from pydantic import Field, RootModel, Strict
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from agentcards import profiles
@@ -26,17 +24,13 @@ from mailbox.access import capabilities, requests
 from mailbox.access.agents import directory
 from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.bodies import Exact, Lax, Text
-from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.corvid import handler, wire
-from mailbox.dialects.corvid.views import CorvidView
-from mailbox.dialects.corvid.wire import CorvidError
+from mailbox.dialects.corvid.views import CorvidView, operation
 from mailbox.life import sending
-from mailbox.models import Agent
 from mailbox.words import errors
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, LOCAL_PART, AgentRef, TaskEnvelope
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnknownAgentError
 
-_describe = partial(describe, tag="agents of tasks/send", refusal=CorvidError)
 Switch = Annotated[bool, Strict()]
 LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
 _NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
@@ -165,103 +159,53 @@ class AgentRoute(CorvidView):
                 return {"error": f"Validation failed: {'; '.join(problems)}"}
         return super().error_body(error, status)
 
-    def may_see_url_of(self, agent: Agent) -> bool:
-        return self.caller.agent == agent or capabilities.holds(self.caller, requests.PROFILE, timezone.now())
+    def shown_to_caller(self, profile: AgentProfile) -> wire.CorvidAgent:
+        is_own = self.caller.agent == profile.agent
+        may_change = is_own or capabilities.holds(self.caller, requests.PROFILE, timezone.now())
+        return wire.agent(profile, with_remote_url=may_change)
 
 
 class AgentProfilesView(AgentRoute):
-    @_describe(
-        summary="List agents with their profiles",
-        query=AgentsQuery,
-        answer=CorvidAgents,
-        errors=(403,),
-        operation_id="list_agents_with_profiles",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(AgentsQuery)
+    @operation("list_agents_with_profiles", answer=CorvidAgents, errors=(403,))
+    def get(self, query: AgentsQuery) -> Response:
         page = profiles.listing(limit=query.limit, cursor=query.cursor)
-        response = Response([wire.agent(row, with_remote_url=self.may_see_url_of(row.agent)) for row in page.items])
+        response = Response([self.shown_to_caller(profile) for profile in page.items])
         if page.next_cursor:
             further = urlencode({"limit": query.limit, "cursor": page.next_cursor})
             response["Link"] = f'<{settings.PUBLIC_URL}/api/agents?{further}>; rel="next"'
         return response
 
-    @_describe(
-        summary="Register an agent with a profile",
-        body=RegisterAgentBody,
-        answer=wire.NewAgent,
-        errors=(403, 409),
-        operation_id="create_agent",
-        status=HTTPStatus.CREATED,
-    )
-    def post(self, request: Request) -> Response:
-        body = self.body(RegisterAgentBody)
+    @operation("create_agent", errors=(403, 409), status=HTTPStatus.CREATED)
+    def post(self, body: RegisterAgentBody) -> wire.NewAgent:
         made = profiles.register_agent(self.caller, body.address, pubkey=body.public_key, profile=body.profile())
-        return Response(wire.registered(AgentProfile.of(made.agent), made), status=HTTPStatus.CREATED)
+        return wire.registered(AgentProfile.of(made.agent), made)
+
+
+def _changed(view: AgentRoute, name: str, body: UpdateAgentBody) -> wire.CorvidAgent:
+    changes = body.profile()
+    return view.shown_to_caller(profiles.update_profile(view.caller, directory.typed(view.caller, name), changes))
 
 
 class AgentView(AgentRoute):
-    @_describe(
-        summary="Read an agent with its profile",
-        answer=wire.CorvidAgent,
-        errors=(403, 404),
-        operation_id="get_agent_with_profile",
-    )
-    def get(self, request: Request, name: str) -> Response:
-        return self._shown(AgentProfile.of(directory.typed(self.caller, name)))
+    @operation("get_agent_with_profile", errors=(403, 404))
+    def get(self, name: str) -> wire.CorvidAgent:
+        return self.shown_to_caller(AgentProfile.of(directory.typed(self.caller, name)))
 
-    @_describe(
-        summary="Change an agent's profile; fields that are left out stay as they are",
-        body=UpdateAgentBody,
-        answer=wire.CorvidAgent,
-        errors=(403, 404),
-        operation_id="update_agent",
-    )
-    def put(self, request: Request, name: str) -> Response:
-        return self._changed(name)
-
-    @_describe(
-        summary="Change an agent's profile; fields that are left out stay as they are",
-        body=UpdateAgentBody,
-        answer=wire.CorvidAgent,
-        errors=(403, 404),
-        operation_id="patch_agent",
-    )
-    def patch(self, request: Request, name: str) -> Response:
-        return self._changed(name)
-
-    def _changed(self, name: str) -> Response:
-        changes = self.body(UpdateAgentBody).profile()
-        return self._shown(profiles.update_profile(self.caller, directory.typed(self.caller, name), changes))
-
-    def _shown(self, profile: AgentProfile) -> Response:
-        return Response(wire.agent(profile, with_remote_url=self.may_see_url_of(profile.agent)))
+    put = operation("update_agent", errors=(403, 404))(_changed)
+    patch = operation("patch_agent", errors=(403, 404))(_changed)
 
 
 class AgentCardView(AgentRoute):
-    @_describe(
-        summary="Read an agent's card",
-        answer=CardDocument,
-        errors=(403, 404),
-        operation_id="read_agent_card",
-    )
-    def get(self, request: Request, name: str) -> Response:
-        return Response(build_agent_card_for_agent(directory.typed(self.caller, name)))
+    @operation("read_agent_card", errors=(403, 404))
+    def get(self, name: str) -> CardDocument:
+        return build_agent_card_for_agent(directory.typed(self.caller, name))
 
 
 class InvokeView(AgentRoute):
     open_to_routes = frozenset({"POST"})
 
-    @_describe(
-        summary="Send a task to this agent, or from it to another",
-        body=InvokeAgentBody,
-        answer=wire.Invoked,
-        errors=(403, 404, 429),
-        operation_id="invoke_agent",
-        status=HTTPStatus.CREATED,
-    )
-    def post(self, request: Request, name: str) -> Response:
-        body = self.body(InvokeAgentBody)
+    @operation("invoke_agent", errors=(403, 404, 429), status=HTTPStatus.CREATED)
+    def post(self, name: str, body: InvokeAgentBody) -> wire.Invoked:
         handler.count(self.caller)
         named = directory.typed(self.caller, name)
         recipient = named if body.to_agent is None else directory.typed(self.caller, body.to_agent)
@@ -276,8 +220,7 @@ class InvokeView(AgentRoute):
             ),
         )
         handler.drop_beyond_cap(self.caller, sent)
-        answer = wire.Invoked(messageId=sent.uuid, txid=None, sessionId=None)
-        return Response(answer, status=HTTPStatus.CREATED)
+        return {"messageId": sent.uuid, "txid": None, "sessionId": None}
 
 
 CORS = {
@@ -296,9 +239,8 @@ class PublicCardView(AgentRoute):
     open_to_routes = frozenset({"GET"})
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        return HttpResponse(
-            status=HTTPStatus.NO_CONTENT, content_type="application/json"
-        )  # a Response would be rendered as null
+        # A Response would be rendered as null.
+        return HttpResponse(status=HTTPStatus.NO_CONTENT, content_type="application/json")
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
         for name, value in CORS.items():
@@ -316,25 +258,14 @@ class PublicCardView(AgentRoute):
 
 
 class HubCardView(PublicCardView):
-    @_describe(
-        summary="Read the hub's agent card",
-        answer=CardDocument,
-        public=True,
-        operation_id="read_hub_card",
-    )
-    def get(self, request: Request) -> HttpResponseBase | None:
+    @operation("read_hub_card", answer=CardDocument, public=True)
+    def get(self) -> HttpResponseBase | None:
         return self.shown(build_agent_card(self.base_url()))
 
 
 class PublicAgentCardView(PublicCardView):
-    @_describe(
-        summary="Read an agent's card, if the hub publishes agents' cards",
-        answer=CardDocument,
-        errors=(404,),
-        public=True,
-        operation_id="read_public_agent_card",
-    )
-    def get(self, request: Request, name: str) -> HttpResponseBase | None:
+    @operation("read_public_agent_card", answer=CardDocument, errors=(404,), public=True)
+    def get(self, name: str) -> HttpResponseBase | None:
         if not settings.A2A_PUBLIC_AGENT_CARDS:
             raise UnknownAgentError
         agent = directory.typed(None, name)

@@ -10,9 +10,9 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.credentials import authentication
+from mailbox.dialects.base import openapi
 from mailbox.dialects.base.authentication import presented_key
 from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
-from mailbox.dialects.base.openapi import describe
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.corvid import handler, wire
 from mailbox.words import errors
@@ -23,7 +23,7 @@ class TaskSendBody(RootModel[dict[str, Any]]):
     """The task: ``{"params": {"message", "skill"?, "timeoutMs"?, "depth"?}}``, or these keys at the top level."""
 
 
-_describe = partial(describe, tag="tasks/send", refusal=wire.CorvidError)
+operation = partial(openapi.operation, refusal=wire.CorvidError)
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     handler.ValidationFailedError: HTTPStatus.BAD_REQUEST,
@@ -92,43 +92,27 @@ class CorvidView(DialectView):
 class TaskSendView(CorvidView):
     open_to_routes = frozenset({"POST"})
 
-    @_describe(
-        summary="Send a task to the first agent that has a default project",
-        body=TaskSendBody,
-        answer=wire.CorvidTask,
-        errors=(403, 404, 429),
-        operation_id="tasks_send",
-    )
-    def post(self, request: Request) -> Response:
+    @operation("tasks_send", body=TaskSendBody, errors=(403, 404, 429))
+    def post(self) -> wire.CorvidTask:
         body = self.json()
         if not self.request._request.body:  # no JSON to the original; other dialects read it as {}
             raise errors.InvalidJsonError
-        return Response(handler.handle_task_send(self.caller, body))
+        return handler.handle_task_send(self.caller, body)
 
-    @_describe(
-        summary="Always 404: this path is read as a task id",
-        answer=wire.CorvidTask,
-        errors=(403, 404),
-        operation_id="get_task_named_send",
-    )
-    def get(self, request: Request) -> Response:
+    @operation("get_task_named_send", errors=(403, 404))
+    def get(self) -> wire.CorvidTask:
         raise errors.UnknownTaskError
 
 
 class TaskView(CorvidView):
     open_to_routes = frozenset({"GET"})
 
-    @_describe(
-        summary="Read a task, sent through any protocol",
-        answer=wire.CorvidTask,
-        errors=(403, 404),
-        operation_id="get_task",
-    )
-    def get(self, request: Request, task_id: str) -> Response:
+    @operation("get_task", errors=(403, 404))
+    def get(self, task_id: str) -> wire.CorvidTask:
         task = handler.handle_task_get(self.caller, task_id)
         if task is None:
             raise errors.UnknownTaskError
-        return Response(task)
+        return task
 
 
 def _unauthenticated(headers: Mapping[str, str]) -> MailboxError:

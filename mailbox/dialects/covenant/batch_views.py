@@ -8,19 +8,17 @@ from typing import Annotated, Any, Literal, NotRequired, TypeVar
 from uuid import UUID
 
 from pydantic import Field, RootModel, SkipValidation
-from rest_framework.request import Request
-from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.limits import rates, waits
 from mailbox.dialects.base.bodies import Exact, Integer
-from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.base.view import parse
 from mailbox.dialects.base.wire import ShownAs
 from mailbox.dialects.covenant import conversation_wire, wire
 from mailbox.dialects.covenant.conversation_wire import WireLeased
 from mailbox.dialects.covenant.requests import NextTask, ResultBody, TaskBody
-from mailbox.dialects.covenant.views import MailboxView, ReceivingView, twice_named
+from mailbox.dialects.covenant.views import MailboxView, ReceivingView, receive, twice_named
 from mailbox.dialects.covenant.wire import WireResult
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation
@@ -215,41 +213,27 @@ class DrainBody(NextTask):
 class TasksBatchView(MailboxView):
     items = "tasks"
 
-    @describe(
-        summary="Send up to 500 tasks",
-        tag="tasks",
-        body=TasksBody,
-        answer=TasksQueued,
-        errors=(403,),
-        operation_id="send_tasks",
-    )
-    def post(self, request: Request) -> Response:
-        items = self.body(TasksBody).tasks
+    @operation("send_tasks", errors=(403,))
+    def post(self, body: TasksBody) -> TasksQueued:
+        items = body.tasks
         rates.take_for_items(self.caller, len(items))
         read = read_tasks(items)
         valid = valid_of(read)
         decided = batches.send_tasks(self.caller, valid).of_each if valid else ()
-        return Response(tasks_queued(items, outcomes_of(read, decided)))
+        return tasks_queued(items, outcomes_of(read, decided))
 
 
 class ResultsBatchView(MailboxView):
     items = "results"
 
-    @describe(
-        summary="Post up to 100 results",
-        tag="results",
-        body=ResultsBody,
-        answer=ResultsPosted,
-        errors=(403,),
-        operation_id="post_results",
-    )
-    def post(self, request: Request) -> Response:
-        items = self.body(ResultsBody).results
+    @operation("post_results", errors=(403,))
+    def post(self, body: ResultsBody) -> ResultsPosted:
+        items = body.results
         rates.take_for_items(self.caller, len(items))
         read = read_results(items)
         valid = valid_of(read)
         decided = batches.post_results(self.caller, valid).of_each if valid else ()
-        return Response(results_posted(items, outcomes_of(read, decided)))
+        return results_posted(items, outcomes_of(read, decided))
 
 
 class ReceivingBatchView(ReceivingView):
@@ -269,16 +253,8 @@ class ReceivingBatchView(ReceivingView):
 class LeaseBatchView(ReceivingBatchView):
     items = "results"
 
-    @describe(
-        summary="Post the results of your last tasks and lease the next",
-        tag="tasks",
-        body=LeaseBody,
-        headers=(ATTEMPT_HEADER,),
-        answer=TasksLeased,
-        errors=(403,),
-        operation_id="lease_tasks",
-    )
-    def post(self, request: Request) -> Response:
+    @receive("lease_tasks", body=LeaseBody, errors=(403,))
+    def post(self) -> TasksLeased:
         how = self.received_in_body(LeaseBody)
         read = read_results(how.results)
         answered = batches.next_tasks(
@@ -291,22 +267,14 @@ class LeaseBatchView(ReceivingBatchView):
         rates.take_for_items(self.caller, len(how.results) + len(answered.leases))
         outcomes = outcomes_of(read, answered.results.of_each)
         newest = conversation.newest_of_senders(lease.task for lease in answered.leases)
-        return Response(tasks_leased(answered, newest, how.results, outcomes))
+        return tasks_leased(answered, newest, how.results, outcomes)
 
 
 class DrainBatchView(ReceivingBatchView):
     items = "ack"
 
-    @describe(
-        summary="Acknowledge your last results and drain the next",
-        tag="results",
-        body=DrainBody,
-        headers=(ATTEMPT_HEADER,),
-        answer=ResultsDrained,
-        errors=(403,),
-        operation_id="drain_results",
-    )
-    def post(self, request: Request) -> Response:
+    @receive("drain_results", body=DrainBody, errors=(403,))
+    def post(self) -> ResultsDrained:
         how = self.received_in_body(DrainBody)
         read = read_acks(how.ack)
         answered = batches.next_results(
@@ -317,7 +285,7 @@ class DrainBatchView(ReceivingBatchView):
             wait=waits.span(how.wait_ms),
         )
         rates.take_for_items(self.caller, len(how.ack) + len(answered.results))
-        return Response(results_drained(answered, whole.beside(answered.results), read))
+        return results_drained(answered, whole.beside(answered.results), read)
 
 
 def read_tasks(items: Sequence[object]) -> list[TaskEnvelope | Unreadable]:

@@ -5,12 +5,10 @@ from typing import Any, Literal
 from uuid import UUID
 
 from pydantic import Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from mailbox.access.callers import Caller
 from mailbox.dialects.base.bodies import Exact, Integer, Text
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.covenant import repair_wire, requests
 from mailbox.dialects.covenant.views import MailboxView
 from mailbox.inspection import lists
@@ -91,109 +89,53 @@ class DropReplayBody(Exact):
 
 
 class RepairView(MailboxView):
-    @describe(
-        summary="Requeue a leased task or force it to an error",
-        tag="repair",
-        body=RepairBody,
-        answer=repair_wire.Repaired,
-        errors=(403, 404, 409),
-        operation_id="repair_task",
-    )
-    def post(self, request: Request) -> Response:
-        outcome = _repair(self.caller, self.body(RepairBody))
-        return Response(repair_wire.Repaired(kind="a2a_repaired", outcome=outcome))
+    @operation("repair_task", errors=(403, 404, 409))
+    def post(self, body: RepairBody) -> repair_wire.Repaired:
+        return {"kind": "a2a_repaired", "outcome": _repair(self.caller, body)}
 
 
 class RetryStaleView(MailboxView):
-    @describe(
-        summary="Requeue stale idempotent leases; a dry run unless enabled",
-        tag="repair",
-        body=PolicyBody,
-        answer=repair_wire.AutoRetried,
-        errors=(403,),
-        operation_id="retry_stale",
-    )
-    def post(self, request: Request) -> Response:
-        report = retry.retry_stale(self.caller, self.body(PolicyBody).policy())
-        return Response(repair_wire.AutoRetried(kind="a2a_auto_retry", report=repair_wire.retry_report(report)))
+    @operation("retry_stale", errors=(403,))
+    def post(self, body: PolicyBody) -> repair_wire.AutoRetried:
+        report = retry.retry_stale(self.caller, body.policy())
+        return {"kind": "a2a_auto_retry", "report": repair_wire.retry_report(report)}
 
 
 class CompactView(MailboxView):
-    @describe(
-        summary="Delete finished tasks older than the retention period",
-        tag="repair",
-        body=CompactBody,
-        answer=repair_wire.Compacted,
-        errors=(403,),
-        operation_id="compact",
-    )
-    def post(self, request: Request) -> Response:
-        self.body(CompactBody)
+    @operation("compact", errors=(403,))
+    def post(self, body: CompactBody) -> repair_wire.Compacted:
         dropped = compaction.compact(self.caller, Retention.from_settings())
-        return Response(repair_wire.Compacted(kind="a2a_compacted", dropped=dropped))
+        return {"kind": "a2a_compacted", "dropped": dropped}
 
 
 class ReplayEntriesView(MailboxView):
-    @describe(
-        summary="List cached results, newest first",
-        tag="replay",
-        query=requests.ListQuery,
-        answer=repair_wire.ReplayEntries,
-        operation_id="list_replay_entries",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.ListQuery)
+    @operation("list_replay_entries")
+    def get(self, query: requests.ListQuery) -> repair_wire.ReplayEntries:
         page = lists.replay_entries(self.caller, limit=query.limit, cursor=query.cursor)
         entries = [repair_wire.replay_entry(entry) for entry in page.items]
-        return Response(
-            repair_wire.ReplayEntries(kind="a2a_replay_entries", entries=entries, next_cursor=page.next_cursor)
-        )
+        return {"kind": "a2a_replay_entries", "entries": entries, "next_cursor": page.next_cursor}
 
 
 class DropReplayView(MailboxView):
-    @describe(
-        summary="Drop a cached result; the next duplicate is then done again",
-        tag="replay",
-        body=DropReplayBody,
-        answer=repair_wire.ReplayDropped,
-        errors=(403, 404),
-        operation_id="drop_replay_entry",
-    )
-    def post(self, request: Request) -> Response:
-        body = self.body(DropReplayBody)
+    @operation("drop_replay_entry", errors=(403, 404))
+    def post(self, body: DropReplayBody) -> repair_wire.ReplayDropped:
         replay.drop(self.caller, body.id, reason=body.reason, source_task_id=body.source_task_id)
-        return Response(repair_wire.ReplayDropped(kind="a2a_replay_dropped", id=body.id))
+        return {"kind": "a2a_replay_dropped", "id": body.id}
 
 
 class DeliveriesView(MailboxView):
-    @describe(
-        summary="List callbacks with their attempts, newest first",
-        tag="callbacks",
-        query=requests.ListQuery,
-        answer=repair_wire.ListedDeliveries,
-        operation_id="list_deliveries",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.ListQuery)
+    @operation("list_deliveries")
+    def get(self, query: requests.ListQuery) -> repair_wire.ListedDeliveries:
         page = lists.deliveries(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [repair_wire.delivery(delivery, self.caller) for delivery in page.items]
-        return Response(
-            repair_wire.ListedDeliveries(kind="a2a_deliveries", deliveries=rendered, next_cursor=page.next_cursor)
-        )
+        return {"kind": "a2a_deliveries", "deliveries": rendered, "next_cursor": page.next_cursor}
 
 
 class ResendView(MailboxView):
-    @describe(
-        summary="Send a callback again",
-        tag="callbacks",
-        body=ResendBody,
-        answer=repair_wire.Resent,
-        errors=(403, 404),
-        operation_id="resend_delivery",
-    )
-    def post(self, request: Request, delivery_id: UUID) -> Response:
-        outbox.resend(self.caller, delivery_id, reason=self.body(ResendBody).reason)
-        return Response(repair_wire.Resent(kind="a2a_delivery_resent", delivery_id=delivery_id))
+    @operation("resend_delivery", errors=(403, 404))
+    def post(self, delivery_id: UUID, body: ResendBody) -> repair_wire.Resent:
+        outbox.resend(self.caller, delivery_id, reason=body.reason)
+        return {"kind": "a2a_delivery_resent", "delivery_id": delivery_id}
 
 
 def _repair(caller: Caller, body: RepairBody) -> repair_wire.RepairOutcome:

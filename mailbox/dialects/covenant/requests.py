@@ -1,19 +1,35 @@
-"""The bodies and queries of the routes for tasks and results. Pure: no queries, no clock.
+"""The bodies and queries of the routes for tasks, results, conversations and the journal. Pure: no queries, no clock.
 
 Source: Covenant A2A, "Wire types".
 """
 
-from typing import Literal
+from typing import Any, Literal, Self
 from uuid import UUID
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
-from mailbox.dialects.base.bodies import AgentField, Blocks, EpochMs, Exact, Lax, QueryInteger, Text, WorkTimeoutMs
+from mailbox.dialects.base.bodies import (
+    MAX_DATE_MS,
+    AgentField,
+    Blocks,
+    EpochMs,
+    Exact,
+    Lax,
+    Number,
+    QueryInteger,
+    Text,
+    WorkTimeoutMs,
+)
 from mailbox.dialects.base.wire import BlockList
 from mailbox.inspection.lists import QueueFilter
+from mailbox.life.updates import MAX_UPDATES
 from mailbox.models import Task
 from mailbox.words import times
+from mailbox.words.conversation import RESULT, ArtifactUpdate, Update, UpdateStatus, Words
 from mailbox.words.envelopes import DuplicateSafety, Idempotency, ResultEnvelope, ResultStatus, TaskEnvelope
+
+MOST_BLOCKS = 50
+NEWEST_ROW = 2**63 - 1
 
 
 class IdempotencyBody(Lax):
@@ -142,6 +158,113 @@ class CancelBody(Exact):
     reason: Text = ""
 
 
+class LeaseTaskBody(Exact):
+    """The same ``attempt_id`` gets the same lease again while that lease is live."""
+
+    attempt_id: UUID | None = None
+
+
+class SayBody(Exact):
+    """A further message of the task's sender. ``content`` is text or content blocks.
+
+    The same ``attempt_id`` with the same message stores it once.
+    """
+
+    content: Blocks
+    message_id: Text | None = None
+    metadata: dict[str, Any] | None = None
+    extensions: list[Text] = []
+    reference_task_ids: list[Text] = []
+    attempt_id: UUID | None = None
+
+    def words(self) -> Words:
+        return Words(
+            content=self.content,
+            message_id=self.message_id or "",
+            metadata=self.metadata,
+            extensions=tuple(self.extensions),
+            reference_task_ids=tuple(self.reference_task_ids),
+        )
+
+
+class ProgressBody(Exact):
+    """How much of the work is done, from 0 to 1, and a note on what is happening."""
+
+    fraction: Number = Field(ge=0, le=1)
+    note: Text = ""
+
+
+class ArtifactBody(Exact):
+    """An artifact of the task, or a chunk of it. ``content`` is text or content blocks."""
+
+    artifact_id: Text = RESULT
+    name: Text | None = None
+    description: Text | None = None
+    content: Blocks
+    metadata: dict[str, Any] | None = None
+    extensions: list[Text] = []
+
+
+class UpdateBody(Exact):
+    """Exactly one of ``message`` (text or content blocks), ``progress``, ``artifact`` and ``status``.
+
+    The statuses ``input_required`` and ``auth_required`` put a question to the task's sender: they end the lease, and
+    the sender's answer brings a new one. Such an update is the last of its request. It may have a ``message``, and
+    ``auth_required`` must have one. ``message_id`` and ``metadata`` belong to the message. ``append`` adds the blocks
+    to the artifact of that id and replaces the fields that it names. Without ``append`` the artifact is replaced. With
+    ``last_chunk`` the artifact is complete.
+    """
+
+    message: Blocks | None = None
+    message_id: Text | None = None
+    metadata: dict[str, Any] | None = None
+    progress: ProgressBody | None = None
+    artifact: ArtifactBody | None = None
+    append: bool = Field(False, strict=True)
+    last_chunk: bool = Field(False, strict=True)
+    status: Literal["working", "input_required", "auth_required"] | None = None
+
+    @model_validator(mode="after")
+    def _names_a_single_kind(self) -> Self:
+        kinds = [name for name in ("message", "progress", "artifact", "status") if getattr(self, name) is not None]
+        if len(kinds) != 1 and kinds != ["message", "status"]:
+            raise ValueError("must have exactly one of message, progress, artifact and status")
+        if "message" not in kinds and (self.message_id is not None or self.metadata is not None):
+            raise ValueError("message_id and metadata need a message")
+        if "artifact" not in kinds and (self.append or self.last_chunk):
+            raise ValueError("append and last_chunk need an artifact")
+        return self
+
+    def update(self) -> Update | ArtifactUpdate:
+        if (made := self.artifact) is not None:
+            return ArtifactUpdate(
+                content=made.content,
+                artifact_id=made.artifact_id,
+                name=made.name,
+                description=made.description,
+                metadata=made.metadata,
+                extensions=tuple(made.extensions),
+                append=self.append,
+                last_chunk=self.last_chunk,
+            )
+        return Update(
+            message=self.message or (),
+            progress=self.progress.fraction if self.progress else None,
+            note=self.progress.note if self.progress else "",
+            message_id=self.message_id or "",
+            metadata=self.metadata,
+            status=UpdateStatus(self.status) if self.status else None,
+        )
+
+
+class UpdatesBody(Exact):
+    """Updates of the lease's holder, in order. The same ``attempt_id`` with the same updates gets the same answer."""
+
+    updates: list[UpdateBody] = Field(min_length=1, max_length=MAX_UPDATES)
+    lease_id: UUID | None = None
+    attempt_id: UUID | None = None
+
+
 class NoQuery(Exact):
     """The query of a route that has no parameters."""
 
@@ -183,3 +306,35 @@ class QueueQuery(ListQuery):
             min_lease_age=times.from_ms(self.min_lease_age_ms),
             deadline_within=times.from_ms(self.deadline_within_ms),
         )
+
+
+class MessagesQuery(Exact):
+    """The messages after the number ``after``. With ``wait_ms`` the hub holds the request until there is one.
+
+    By default the hub holds it for at most 50 seconds.
+    """
+
+    after: QueryInteger = Field(0, ge=0, le=2**31 - 1)
+    limit: QueryInteger = Field(100, ge=1, le=1000)
+    wait_ms: QueryInteger = Field(0, ge=0, le=times.LONGEST_WAIT_MS)
+
+
+class ArtifactsQuery(ListQuery):
+    """``limit`` counts chunks: an artifact of several chunks may continue on the next page."""
+
+    limit: QueryInteger = Field(100, ge=1, le=1000)
+
+
+class AuditQuery(ListQuery):
+    limit: QueryInteger = Field(20, ge=1, le=1000)
+    since_ms: QueryInteger | None = Field(None, ge=0, le=MAX_DATE_MS)
+
+
+class VerifyQuery(Exact):
+    """The rows to check. ``after`` is the ``next_after`` of the answer before; ``head`` a hash recorded elsewhere."""
+
+    from_row: QueryInteger = Field(1, ge=1, le=NEWEST_ROW)
+    to_row: QueryInteger | None = Field(None, ge=1, le=NEWEST_ROW)
+    after: QueryInteger | None = Field(None, ge=1, le=NEWEST_ROW)
+    blocks: QueryInteger = Field(10, ge=1, le=MOST_BLOCKS)
+    head: str = Field("", max_length=64)

@@ -1,14 +1,6 @@
 from django.urls import path
 
-from mailbox.dialects.covenant import (
-    access_views,
-    agent_views,
-    batch_views,
-    conversation_views,
-    journal_views,
-    repair_views,
-    views,
-)
+from mailbox.dialects.covenant import access_views, agent_views, batch_views, repair_views, views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
@@ -20,12 +12,12 @@ urlpatterns = [
     path("a2a/tasks/<id:task_id>/result", views.TaskResultView.as_view()),
     path("a2a/tasks/<id:task_id>/tree", views.TreeView.as_view()),
     path("a2a/tasks/<id:task_id>/timeline", views.TimelineView.as_view()),
-    path("a2a/tasks/<id:task_id>/lease", conversation_views.LeaseTaskView.as_view()),
-    path("a2a/tasks/<id:task_id>/messages", conversation_views.MessagesView.as_view()),
-    path("a2a/tasks/<id:task_id>/artifacts", conversation_views.ArtifactsView.as_view()),
+    path("a2a/tasks/<id:task_id>/lease", views.LeaseTaskView.as_view()),
+    path("a2a/tasks/<id:task_id>/messages", views.MessagesView.as_view()),
+    path("a2a/tasks/<id:task_id>/artifacts", views.ArtifactsView.as_view()),
     path("a2a/tasks/<id:task_id>/release", views.ReleaseView.as_view()),
     path("a2a/tasks/<id:task_id>/heartbeat", views.HeartbeatView.as_view()),
-    path("a2a/tasks/<id:task_id>/updates", conversation_views.UpdatesView.as_view()),
+    path("a2a/tasks/<id:task_id>/updates", views.UpdatesView.as_view()),
     path("a2a/tasks/<id:task_id>/cancel", views.CancelView.as_view()),
     path("a2a/results", views.ResultsView.as_view()),
     path("a2a/results/next", views.NextResultView.as_view()),
@@ -61,7 +53,7 @@ urlpatterns = [
     path("capabilities/grant", access_views.GrantView.as_view()),
     path("capabilities/revoke", access_views.RevokeView.as_view()),
     path("capabilities/recent", access_views.RecentGrantsView.as_view()),
-    path("audit/recent", journal_views.AuditView.as_view()),
-    path("audit/verify", journal_views.VerifyView.as_view()),
-    path("audit/proof/<str:row_id>", journal_views.ProofView.as_view()),
+    path("audit/recent", views.AuditView.as_view()),
+    path("audit/verify", views.VerifyView.as_view()),
+    path("audit/proof/<str:row_id>", views.ProofView.as_view()),
 ]

@@ -1,24 +1,31 @@
-"""The mailbox over HTTP. Source: Covenant A2A, "Daemon-mediated flow"."""
+"""The mailbox over HTTP: tasks, results, conversations and the journal. Source: Covenant A2A; A2A, messages."""
 
+import re
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.conf import settings
-from rest_framework.request import Request
 from rest_framework.response import Response
 
 from mailbox.access.limits import waits
+from mailbox.dialects.base.bodies import moment
 from mailbox.dialects.base.http_errors import STATUS
-from mailbox.dialects.base.openapi import ATTEMPT_HEADER, describe
+from mailbox.dialects.base.openapi import ATTEMPT_HEADER, operation
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.covenant import conversation_wire, journal_wire, requests, wire
 from mailbox.inspection import answers as whole
 from mailbox.inspection import conversation, lists, trees
 from mailbox.inspection import tasks as tasks_
 from mailbox.inspection.tasks import QueueEntry
-from mailbox.life import expiry, leasing, results, sending
-from mailbox.words.errors import InvalidRequestError, WrongPartyError
+from mailbox.life import conversation as life_conversation
+from mailbox.life import expiry, leasing, results, sending, updates
+from mailbox.upkeep import verification
+from mailbox.words.errors import SHOWN, InvalidRequestError, NotSealedError, WrongPartyError
+
+_NUMBER = re.compile(r"[0-9]{1,18}")
+receive = partial(operation, headers=(ATTEMPT_HEADER,))
 
 
 class MailboxView(DialectView):
@@ -26,144 +33,73 @@ class MailboxView(DialectView):
 
 
 class TasksView(MailboxView):
-    @describe(
-        summary="List tasks in any state, newest first",
-        tag="tasks",
-        query=requests.TasksQuery,
-        answer=wire.TaskEntries,
-        operation_id="list_tasks",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.TasksQuery)
+    @operation("list_tasks")
+    def get(self, query: requests.TasksQuery) -> wire.TaskEntries:
         if query.id_prefix is None:
             page = lists.all_tasks(self.caller, limit=query.limit, cursor=query.cursor)
         else:
             page = lists.tasks_beginning_with(self.caller, query.id_prefix, limit=query.limit, cursor=query.cursor)
         rendered = [wire.task_entry(entry) for entry in page.items]
-        return Response(wire.TaskEntries(kind="a2a_task_entries", entries=rendered, next_cursor=page.next_cursor))
+        return {"kind": "a2a_task_entries", "entries": rendered, "next_cursor": page.next_cursor}
 
-    @describe(
-        summary="Send a task",
-        tag="tasks",
-        body=requests.TaskBody,
-        answer=wire.TaskQueued,
-        errors=(403, 404, 409),
-        operation_id="send_task",
-    )
-    def post(self, request: Request) -> Response:
-        envelope = self.body(requests.TaskBody).envelope()
-        sent = sending.send_task(self.caller, envelope)
-        return Response(wire.queued(sent))
+    @operation("send_task", errors=(403, 404, 409))
+    def post(self, body: requests.TaskBody) -> wire.TaskQueued:
+        return wire.queued(sending.send_task(self.caller, body.envelope()))
 
 
 class RecentTasksView(MailboxView):
-    @describe(
-        summary="List queued tasks",
-        tag="tasks",
-        query=requests.ListQuery,
-        answer=wire.ListedTasks,
-        operation_id="list_queued_tasks",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.ListQuery)
+    @operation("list_queued_tasks")
+    def get(self, query: requests.ListQuery) -> wire.ListedTasks:
         page = lists.recent_tasks(self.caller, limit=query.limit, cursor=query.cursor)
-        tasks = [wire.task(task) for task in page.items]
-        return Response(wire.ListedTasks(kind="a2a_tasks", tasks=tasks, next_cursor=page.next_cursor))
+        return {"kind": "a2a_tasks", "tasks": [wire.task(task) for task in page.items], "next_cursor": page.next_cursor}
 
 
 class ResultsView(MailboxView):
-    @describe(
-        summary="Post a result",
-        tag="results",
-        body=requests.ResultBody,
-        answer=wire.ResultPosted,
-        errors=(403, 404, 409),
-        operation_id="post_result",
-    )
-    def post(self, request: Request) -> Response:
-        posted = results.post_result(self.caller, self.body(requests.ResultBody).envelope())
-        return Response(wire.posted(posted))
+    @operation("post_result", errors=(403, 404, 409))
+    def post(self, body: requests.ResultBody) -> wire.ResultPosted:
+        return wire.posted(results.post_result(self.caller, body.envelope()))
 
 
 class AckView(MailboxView):
-    @describe(
-        summary="Acknowledge results",
-        tag="results",
-        body=requests.AckBody,
-        answer=wire.ResultsAcked,
-        errors=(403, 404),
-        operation_id="ack_results",
-    )
-    def post(self, request: Request) -> Response:
-        done = results.ack_results(self.caller, self.body(requests.AckBody).task_ids)
-        return Response(
-            wire.ResultsAcked(kind="a2a_results_acked", task_ids=list(done.acked), unknown=list(done.unknown))
-        )
+    @operation("ack_results", errors=(403, 404))
+    def post(self, body: requests.AckBody) -> wire.ResultsAcked:
+        done = results.ack_results(self.caller, body.task_ids)
+        return {"kind": "a2a_results_acked", "task_ids": list(done.acked), "unknown": list(done.unknown)}
 
 
 class RecentResultsView(MailboxView):
-    @describe(
-        summary="List pending results without draining them",
-        tag="results",
-        query=requests.ListQuery,
-        answer=wire.ListedResults,
-        operation_id="list_recent_results",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.ListQuery)
+    @operation("list_recent_results")
+    def get(self, query: requests.ListQuery) -> wire.ListedResults:
         page = lists.recent_results(self.caller, limit=query.limit, cursor=query.cursor)
         beside = whole.beside(page.items)
         rendered = [wire.result(result, beside) for result in page.items]
-        return Response(wire.ListedResults(kind="a2a_results", results=rendered, next_cursor=page.next_cursor))
+        return {"kind": "a2a_results", "results": rendered, "next_cursor": page.next_cursor}
 
 
 class DeliveredResultsView(MailboxView):
-    @describe(
-        summary="List results that you received and did not acknowledge",
-        tag="results",
-        query=requests.ListQuery,
-        answer=wire.DeliveredResults,
-        operation_id="list_delivered_results",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.ListQuery)
+    @operation("list_delivered_results")
+    def get(self, query: requests.ListQuery) -> wire.DeliveredResults:
         page = lists.delivered_results(self.caller, limit=query.limit, cursor=query.cursor)
-        return Response(wire.delivered_page(page, whole.beside(page.items)))
+        return wire.delivered_page(page, whole.beside(page.items))
 
 
 class QueueView(MailboxView):
-    @describe(
-        summary="List queued tasks, live leases and pending results",
-        tag="queue",
-        query=requests.QueueQuery,
-        answer=wire.Queue,
-        operation_id="read_queue",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.QueueQuery)
+    @operation("read_queue")
+    def get(self, query: requests.QueueQuery) -> wire.Queue:
         page = lists.queue(self.caller, query.filter(), limit=query.limit, cursor=query.cursor)
         pending = lists.recent_results(self.caller, limit=query.limit)
         beside = whole.beside(pending.items)
-        return Response(
-            wire.Queue(
-                kind="a2a_queue",
-                tasks=[wire.queue_entry(entry) for entry in page.items],
-                results=[wire.result(result, beside) for result in pending.items],
-                next_cursor=page.next_cursor,
-            )
-        )
+        return {
+            "kind": "a2a_queue",
+            "tasks": [wire.queue_entry(entry) for entry in page.items],
+            "results": [wire.result(result, beside) for result in pending.items],
+            "next_cursor": page.next_cursor,
+        }
 
 
 class StatusView(MailboxView):
-    @describe(
-        summary="Read the queue as the command line prints it",
-        tag="queue",
-        query=requests.QueueQuery,
-        answer=wire.Status,
-        operation_id="read_status",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.QueueQuery)
+    @operation("read_status", answer=wire.Status)
+    def get(self, query: requests.QueueQuery) -> Response:
         page = lists.queue(self.caller, query.filter(), limit=query.limit, cursor=query.cursor)
         pending = lists.recent_results(self.caller, limit=query.limit)
         beside = whole.beside(pending.items)
@@ -175,133 +111,65 @@ class StatusView(MailboxView):
 
 
 class LeasesView(MailboxView):
-    @describe(
-        summary="List your own live leases",
-        tag="queue",
-        query=requests.ListQuery,
-        answer=conversation_wire.ListedLeases,
-        operation_id="list_leases",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(requests.ListQuery)
+    @operation("list_leases")
+    def get(self, query: requests.ListQuery) -> conversation_wire.ListedLeases:
         page = lists.leases(self.caller, limit=query.limit, cursor=query.cursor)
         rendered = [conversation_wire.held(lease) for lease in page.items]
-        return Response(
-            conversation_wire.ListedLeases(kind="a2a_leases", leases=rendered, next_cursor=page.next_cursor)
-        )
+        return {"kind": "a2a_leases", "leases": rendered, "next_cursor": page.next_cursor}
 
 
 class EntryView(MailboxView):
-    @describe(
-        summary="Read one task with its state and lease",
-        tag="one task",
-        answer=wire.TaskEntryAnswer,
-        errors=(404,),
-        operation_id="read_task_entry",
-    )
-    def get(self, request: Request, task_id: UUID) -> Response:
-        self.query(requests.NoQuery)
+    @operation("read_task_entry", errors=(404,))
+    def get(self, task_id: UUID, query: requests.NoQuery) -> wire.TaskEntryAnswer:
         entry = QueueEntry.of(expiry.current(self.caller, task_id))
-        return Response(wire.TaskEntryAnswer(kind="a2a_task_entry", entry=wire.task_entry(entry)))
+        return {"kind": "a2a_task_entry", "entry": wire.task_entry(entry)}
 
 
 class TaskResultView(MailboxView):
-    @describe(
-        summary="Read a task's result without draining it, and wait for it",
-        tag="one task",
-        query=requests.WaitQuery,
-        answer=wire.ResultOpt,
-        errors=(404,),
-        operation_id="read_task_result",
-    )
-    def get(self, request: Request, task_id: UUID) -> Response:
-        wait = waits.span(self.query(requests.WaitQuery).wait_ms)
+    @operation("read_task_result", errors=(404,))
+    def get(self, task_id: UUID, query: requests.WaitQuery) -> wire.ResultOpt:
+        wait = waits.span(query.wait_ms)
         result = expiry.read(self.caller, task_id, lambda task: task.result_or_none, wait=wait)
-        return Response(wire.next_result(result, whole.beside([result] if result else ())))
+        return wire.next_result(result, whole.beside([result] if result else ()))
 
 
 class TreeView(MailboxView):
-    @describe(
-        summary="Read the tree of a task",
-        tag="one task",
-        query=requests.TreeQuery,
-        answer=wire.Tree,
-        errors=(404,),
-        operation_id="read_tree",
-    )
-    def get(self, request: Request, task_id: UUID) -> Response:
-        page = trees.tree(self.caller, task_id, cursor=self.query(requests.TreeQuery).cursor)
+    @operation("read_tree", errors=(404,))
+    def get(self, task_id: UUID, query: requests.TreeQuery) -> wire.Tree:
+        page = trees.tree(self.caller, task_id, cursor=query.cursor)
         beside = whole.beside(node.result for node in page.items if node.result)
         nodes = [wire.node(node, beside) for node in page.items]
-        return Response(wire.Tree(kind="a2a_tree", root=task_id, nodes=nodes, next_cursor=page.next_cursor))
+        return {"kind": "a2a_tree", "root": task_id, "nodes": nodes, "next_cursor": page.next_cursor}
 
 
 class TimelineView(MailboxView):
-    @describe(
-        summary="Read the journal of a task",
-        tag="one task",
-        query=requests.TimelineQuery,
-        answer=journal_wire.Timeline,
-        errors=(404,),
-        operation_id="read_timeline",
-    )
-    def get(self, request: Request, task_id: UUID) -> Response:
-        query = self.query(requests.TimelineQuery)
+    @operation("read_timeline", errors=(404,))
+    def get(self, task_id: UUID, query: requests.TimelineQuery) -> journal_wire.Timeline:
         page = tasks_.timeline(self.caller, task_id, limit=query.limit, cursor=query.cursor)
         events = [journal_wire.event(event, self.caller) for event in page.items]
-        return Response(
-            journal_wire.Timeline(kind="a2a_timeline", task_id=task_id, events=events, next_cursor=page.next_cursor)
-        )
+        return {"kind": "a2a_timeline", "task_id": task_id, "events": events, "next_cursor": page.next_cursor}
 
 
 class ReleaseView(MailboxView):
-    @describe(
-        summary="Release your lease",
-        tag="one task",
-        body=requests.ReleaseBody,
-        answer=conversation_wire.TaskReleased,
-        errors=(404, 409),
-        operation_id="release_task",
-    )
-    def post(self, request: Request, task_id: UUID) -> Response:
-        body = self.body(requests.ReleaseBody)
+    @operation("release_task", errors=(404, 409))
+    def post(self, task_id: UUID, body: requests.ReleaseBody) -> conversation_wire.TaskReleased:
         lease = leasing.release(self.caller, task_id, reason=body.reason, lease_id=body.lease_id)
-        return Response(
-            conversation_wire.TaskReleased(kind="a2a_task_released", task_id=task_id, attempt=lease.attempt)
-        )
+        return {"kind": "a2a_task_released", "task_id": task_id, "attempt": lease.attempt}
 
 
 class HeartbeatView(MailboxView):
-    @describe(
-        summary="Send a heartbeat for your lease",
-        tag="one task",
-        body=requests.HeartbeatBody,
-        answer=conversation_wire.LeaseAnswer,
-        errors=(404, 409),
-        operation_id="heartbeat_task",
-    )
-    def post(self, request: Request, task_id: UUID) -> Response:
-        lease = leasing.heartbeat(self.caller, task_id, lease_id=self.body(requests.HeartbeatBody).lease_id)
+    @operation("heartbeat_task", errors=(404, 409))
+    def post(self, task_id: UUID, body: requests.HeartbeatBody) -> conversation_wire.LeaseAnswer:
+        lease = leasing.heartbeat(self.caller, task_id, lease_id=body.lease_id)
         turn = lease.task.turn
-        return Response(
-            conversation_wire.LeaseAnswer(
-                kind="a2a_lease", task_id=task_id, lease=conversation_wire.lease(lease), turn=turn
-            )
-        )
+        return {"kind": "a2a_lease", "task_id": task_id, "lease": conversation_wire.lease(lease), "turn": turn}
 
 
 class CancelView(MailboxView):
-    @describe(
-        summary="Cancel a task you sent",
-        tag="one task",
-        body=requests.CancelBody,
-        answer=wire.TaskCancelled,
-        errors=(404, 409),
-        operation_id="cancel_task",
-    )
-    def post(self, request: Request, task_id: UUID) -> Response:
-        sending.cancel(self.caller, task_id, reason=self.body(requests.CancelBody).reason)
-        return Response(wire.TaskCancelled(kind="a2a_task_cancelled", task_id=task_id))
+    @operation("cancel_task", errors=(404, 409))
+    def post(self, task_id: UUID, body: requests.CancelBody) -> wire.TaskCancelled:
+        sending.cancel(self.caller, task_id, reason=body.reason)
+        return {"kind": "a2a_task_cancelled", "task_id": task_id}
 
 
 class ReceivingView(MailboxView):
@@ -343,65 +211,98 @@ def twice_named(name: str) -> InvalidRequestError:
     return InvalidRequestError({name: "is given twice, with two values"})
 
 
-class NextTaskView(ReceivingView):
-    @describe(
-        summary="Lease the next task",
-        tag="tasks",
-        query=requests.NextTask,
-        headers=(ATTEMPT_HEADER,),
-        answer=conversation_wire.TaskOpt,
-        errors=(403,),
-        operation_id="next_task",
-    )
-    def get(self, request: Request) -> Response:
-        how = self.received(requests.NextTask)
-        wait = waits.span(how.wait_ms)
-        lease = leasing.next_task(self.caller, attempt_id=how.attempt_id, wait=wait)
-        spent = lease is None and leasing.is_spent(self.caller, how.attempt_id)
-        newest = conversation.newest_of_senders([lease.task] if lease else ())
-        leased = conversation_wire.leased(lease, newest) if lease else None
-        return Response(conversation_wire.next_task(leased, spent=spent))
+def _next_task(view: ReceivingView) -> conversation_wire.TaskOpt:
+    how = view.received(requests.NextTask)
+    lease = leasing.next_task(view.caller, attempt_id=how.attempt_id, wait=waits.span(how.wait_ms))
+    spent = lease is None and leasing.is_spent(view.caller, how.attempt_id)
+    newest = conversation.newest_of_senders([lease.task] if lease else ())
+    leased = conversation_wire.leased(lease, newest) if lease else None
+    return conversation_wire.next_task(leased, spent=spent)
 
-    @describe(
-        summary="Lease the next task",
-        tag="tasks",
-        query=requests.NextTask,
-        body=requests.NextTask,
-        headers=(ATTEMPT_HEADER,),
-        answer=conversation_wire.TaskOpt,
-        errors=(403,),
-        operation_id="lease_next_task",
-    )
-    def post(self, request: Request) -> Response:
-        return self.get(request)
+
+def _next_result(view: ReceivingView) -> wire.ResultOpt:
+    how = view.received(requests.NextResult)
+    wait = waits.span(how.wait_ms)
+    result = results.next_result(view.caller, attempt_id=how.attempt_id, ack=how.ack, wait=wait)
+    spent = result is None and results.is_spent(view.caller, how.attempt_id)
+    return wire.next_result(result, whole.beside([result] if result else ()), spent=spent)
+
+
+class NextTaskView(ReceivingView):
+    get = receive("next_task", query=requests.NextTask, errors=(403,))(_next_task)
+    post = receive("lease_next_task", query=requests.NextTask, body=requests.NextTask, errors=(403,))(_next_task)
 
 
 class NextResultView(ReceivingView):
-    @describe(
-        summary="Drain the next result",
-        tag="results",
-        query=requests.NextResult,
-        headers=(ATTEMPT_HEADER,),
-        answer=wire.ResultOpt,
-        errors=(403, 404),
-        operation_id="next_result",
+    get = receive("next_result", query=requests.NextResult, errors=(403, 404))(_next_result)
+    post = receive("drain_next_result", query=requests.NextResult, body=requests.NextResult, errors=(403, 404))(
+        _next_result
     )
-    def get(self, request: Request) -> Response:
-        how = self.received(requests.NextResult)
-        wait = waits.span(how.wait_ms)
-        result = results.next_result(self.caller, attempt_id=how.attempt_id, ack=how.ack, wait=wait)
-        spent = result is None and results.is_spent(self.caller, how.attempt_id)
-        return Response(wire.next_result(result, whole.beside([result] if result else ()), spent=spent))
 
-    @describe(
-        summary="Drain the next result",
-        tag="results",
-        query=requests.NextResult,
-        body=requests.NextResult,
-        headers=(ATTEMPT_HEADER,),
-        answer=wire.ResultOpt,
-        errors=(403, 404),
-        operation_id="drain_next_result",
-    )
-    def post(self, request: Request) -> Response:
-        return self.get(request)
+
+class LeaseTaskView(MailboxView):
+    @operation("lease_task", errors=(403, 404, 409))
+    def post(self, task_id: UUID, body: requests.LeaseTaskBody) -> conversation_wire.TaskLeased:
+        lease = leasing.lease_task(self.caller, task_id, attempt_id=body.attempt_id)
+        newest = conversation.newest_of_senders([lease.task])
+        return {"kind": "a2a_task_leased", **conversation_wire.leased(lease, newest)}
+
+
+class MessagesView(MailboxView):
+    @operation("read_messages", errors=(404,))
+    def get(self, task_id: UUID, query: requests.MessagesQuery) -> conversation_wire.ListedMessages:
+        read = expiry.read(
+            self.caller,
+            task_id,
+            lambda _: conversation.read(self.caller, task_id, after=query.after, limit=query.limit),
+            wait=waits.span(query.wait_ms),
+        )
+        return conversation_wire.messages(read)
+
+    @operation("say", errors=(403, 404, 409, 413))
+    def post(self, task_id: UUID, body: requests.SayBody) -> conversation_wire.MessageSent:
+        return conversation_wire.sent(
+            life_conversation.say(self.caller, task_id, body.words(), attempt_id=body.attempt_id)
+        )
+
+
+class ArtifactsView(MailboxView):
+    @operation("read_artifacts", errors=(404,))
+    def get(self, task_id: UUID, query: requests.ArtifactsQuery) -> conversation_wire.ListedArtifacts:
+        page = conversation.artifacts(self.caller, task_id, limit=query.limit, cursor=query.cursor)
+        return conversation_wire.artifacts(task_id, page)
+
+
+class UpdatesView(MailboxView):
+    @operation("post_updates", errors=(404, 409, 413))
+    def post(self, task_id: UUID, body: requests.UpdatesBody) -> conversation_wire.TaskUpdated:
+        parts = [update.update() for update in body.updates]
+        posted = updates.post_updates(self.caller, task_id, parts, lease_id=body.lease_id, attempt_id=body.attempt_id)
+        return {"kind": "a2a_task_updated", "task_id": task_id, "seq": posted.seq, "turn": posted.turn}
+
+
+class AuditView(MailboxView):
+    @operation("list_journal")
+    def get(self, query: requests.AuditQuery) -> journal_wire.AuditEvents:
+        page = lists.recent_events(self.caller, limit=query.limit, cursor=query.cursor, since=moment(query.since_ms))
+        events = [journal_wire.event(event, self.caller) for event in page.items]
+        return {"kind": "audit_events", "events": events, "next_cursor": page.next_cursor}
+
+
+class VerifyView(MailboxView):
+    @operation("verify_journal", errors=(403,))
+    def get(self, query: requests.VerifyQuery) -> journal_wire.AuditVerification:
+        verification.admit(self.caller)
+        verified = verification.verify(
+            first=query.from_row, last=query.to_row, after=query.after, blocks=query.blocks, head=query.head
+        )
+        return journal_wire.verification(verified)
+
+
+class ProofView(MailboxView):
+    @operation("prove_row", errors=(403, 404))
+    def get(self, row_id: str) -> journal_wire.AuditProof:
+        verification.admit(self.caller)
+        if not _NUMBER.fullmatch(row_id):
+            raise NotSealedError("A row of the journal is named by its number.", row=row_id[:SHOWN])
+        return journal_wire.proof(verification.prove(int(row_id)))

@@ -18,15 +18,8 @@ from mailbox.life import expiry, leasing, results, sending
 from mailbox.models import Agent, Task
 from mailbox.upkeep import imports
 from mailbox.upkeep.imports import Kept
-from mailbox.words import json_text, names, shapes
+from mailbox.words import errors, json_text, names, shapes
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
-from mailbox.words.errors import (
-    AlreadyResolvedError,
-    InvalidRequestError,
-    NotInFlightError,
-    ResultConflictError,
-    UnknownTaskError,
-)
 
 MOST_IN_CONTEXT, CONTEXT_BYTES = 1000, paging.BUDGET // 4  # Markdown of a text takes more bytes than the text
 MOST_IN_EXPORT = 1000
@@ -68,7 +61,7 @@ class A2AInbox:
         """Return a copy of one task of this inbox; None without such a task."""
         try:
             return task_in(self._caller, self._owner, _uuid(task_id))
-        except UnknownTaskError:
+        except errors.UnknownTaskError:
             return None
 
     def get_pending_tasks(self) -> list[A2ATask]:
@@ -82,7 +75,7 @@ class A2AInbox:
         """Lease a pending task for the owner; False if it is not pending here, or must wait."""
         try:
             leasing.lease_task(self._caller, _uuid(task_id))
-        except (AlreadyResolvedError, NotInFlightError, UnknownTaskError):
+        except (errors.AlreadyResolvedError, errors.NotInFlightError, errors.UnknownTaskError):
             return False
         return True
 
@@ -148,7 +141,12 @@ class A2AInbox:
             return False
         try:
             results.post_result(self._caller, posted, lease_first=True)
-        except (AlreadyResolvedError, NotInFlightError, ResultConflictError, UnknownTaskError):
+        except (
+            errors.AlreadyResolvedError,
+            errors.NotInFlightError,
+            errors.ResultConflictError,
+            errors.UnknownTaskError,
+        ):
             return False
         return True
 
@@ -181,7 +179,7 @@ def task_in(caller: Caller, owner: Agent, task_id: UUID) -> A2ATask:
     """Return one task of an inbox. Raises the same `UnknownTaskError` for an absent task and for another inbox's."""
     task = expiry.current(caller, task_id)
     if task.recipient != owner:
-        raise UnknownTaskError.of(task_id)
+        raise errors.UnknownTaskError.of(task_id)
     return render(task)
 
 
@@ -256,7 +254,7 @@ def kept_tasks(owner: str, tasks: Sequence[A2ATask], *, agent_name: str) -> list
     """
     problems = dict(_problems_of_export(owner, tasks, agent_name))
     if problems:
-        raise InvalidRequestError(problems)
+        raise errors.InvalidRequestError(problems)
     addresses = _senders(owner, tasks)
     return [_kept(owner, addresses[task.source_agent], task) for task in tasks]
 

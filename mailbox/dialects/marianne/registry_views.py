@@ -1,17 +1,15 @@
 """The registry of running jobs' cards over HTTP. Source: Marianne, AgentCardRegistry."""
 
 from http import HTTPStatus
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 
 from agentcards import models
 from agentcards.registry import CardRegistry, CardTakenError
 from mailbox.dialects.base.bodies import Exact, Text
 from mailbox.dialects.base.http_errors import STATUS
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.base.wire import AgentId, agent_id
 from mailbox.dialects.marianne import registry
@@ -101,58 +99,31 @@ class RegistryView(DialectView):
 
 
 class CardsView(RegistryView):
-    @describe(
-        summary="Find the cards of running jobs",
-        tag="job cards",
-        query=RegistryQuery,
-        answer=FoundCards,
-        operation_id="find_cards",
-    )
-    def get(self, request: Request) -> Response:
-        query = self.query(RegistryQuery)
+    @operation("find_cards", answer=FoundCards)
+    def get(self, query: RegistryQuery) -> dict[str, Any]:
         page = self.registry.look(name=query.name, skill=query.skill, limit=query.limit, cursor=query.cursor)
         cards = [_registered(row).model_dump() for row in page.items]
-        return Response({"kind": "a2a_cards", "cards": cards, "next_cursor": page.next_cursor})
+        return {"kind": "a2a_cards", "cards": cards, "next_cursor": page.next_cursor}
 
 
 class CardView(RegistryView):
-    @describe(
-        summary="Read the card of a running job",
-        tag="job cards",
-        answer=FoundCard,
-        errors=(404,),
-        operation_id="get_card",
-    )
-    def get(self, request: Request, job_id: str) -> Response:
+    @operation("get_card", answer=FoundCard, errors=(404,))
+    def get(self, job_id: str) -> dict[str, Any]:
         row = self.registry.get(job_id)
         if row is None:
             raise UnknownCardError(job_id=job_id)
-        return Response({"kind": "a2a_card", **_registered(row).model_dump()})
+        return {"kind": "a2a_card", **_registered(row).model_dump()}
 
-    @describe(
-        summary="Register the card of a running job",
-        tag="job cards",
-        body=CardBody,
-        answer=CardRegistered,
-        errors=(403, 409),
-        operation_id="register_card",
-    )
-    def put(self, request: Request, job_id: str) -> Response:
-        card = self.body(CardBody).card()
+    @operation("register_card", answer=CardRegistered, errors=(403, 409))
+    def put(self, job_id: str, body: CardBody) -> dict[str, Any]:
         try:
-            row = self.registry.register(job_id, row_of(card))
+            row = self.registry.register(job_id, row_of(body.card()))
         except ValueError as error:
             raise InvalidRequestError({"card": str(error)}) from error
-        return Response({"kind": "a2a_card_registered", **_registered(row).model_dump()})
+        return {"kind": "a2a_card_registered", **_registered(row).model_dump()}
 
-    @describe(
-        summary="Remove the card of a job that ended",
-        tag="job cards",
-        answer=CardDeregistered,
-        errors=(403, 409),
-        operation_id="deregister_card",
-    )
-    def delete(self, request: Request, job_id: str) -> Response:
+    @operation("deregister_card", answer=CardDeregistered, errors=(403, 409))
+    def delete(self, job_id: str) -> dict[str, Any]:
         row = self.registry.deregister(job_id)
         card = card_of(row).model_dump() if row else None
-        return Response({"kind": "a2a_card_deregistered", "job_id": job_id, "card": card})
+        return {"kind": "a2a_card_deregistered", "job_id": job_id, "card": card}

@@ -1,20 +1,17 @@
 """Inboxes over HTTP. Senders put tasks in, the inbox's agent takes them out, people see all tasks."""
 
-import dataclasses
 from http import HTTPStatus
 from typing import Any, Literal
 from uuid import UUID, uuid5
 
 from django.http import HttpResponse
 from pydantic import BaseModel, Field
-from rest_framework.request import Request
-from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.agents import directory
 from mailbox.dialects.base.bodies import Exact, Text, WorkTimeoutMs
 from mailbox.dialects.base.http_errors import STATUS
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.marianne import inbox, wire
 from mailbox.dialects.marianne.values import A2ATask, A2ATaskStatus
@@ -165,43 +162,25 @@ class InboxView(DialectView):
             raise NotYourInboxError
         return owner
 
-    def shown(self, owner: Agent, task_id: UUID) -> Response:
+    def shown(self, owner: Agent, task_id: UUID) -> dict[str, Any]:
         return _shown(inbox.task_in(self.caller, owner, task_id))
 
 
 class InboxTasksView(InboxView):
-    @describe(
-        summary="List an inbox",
-        tag="inboxes",
-        query=InboxQuery,
-        answer=InboxTasks,
-        errors=(404,),
-        operation_id="list_inbox",
-    )
-    def get(self, request: Request, agent: str) -> Response:
-        query = self.query(InboxQuery)
+    @operation("list_inbox", answer=InboxTasks, errors=(404,))
+    def get(self, agent: str, query: InboxQuery) -> dict[str, Any]:
         status = A2ATaskStatus(query.status) if query.status else None
         owner = self.owner(agent)
         page = inbox.tasks_in(self.caller, owner, status=status, limit=query.limit, cursor=query.cursor)
-        return Response(
-            {
-                "kind": "a2a_inbox_tasks",
-                "agent_name": names.name_of(owner.display),
-                "tasks": [task.model_dump(mode="json") for task in page.items],
-                "next_cursor": page.next_cursor,
-            }
-        )
+        return {
+            "kind": "a2a_inbox_tasks",
+            "agent_name": names.name_of(owner.display),
+            "tasks": [task.model_dump(mode="json") for task in page.items],
+            "next_cursor": page.next_cursor,
+        }
 
-    @describe(
-        summary="Put a task in an inbox",
-        tag="inboxes",
-        body=SubmitBody,
-        answer=InboxTask,
-        errors=(403, 404, 409),
-        operation_id="submit_inbox_task",
-    )
-    def post(self, request: Request, agent: str) -> Response:
-        body = self.body(SubmitBody)
+    @operation("submit_inbox_task", answer=InboxTask, errors=(403, 404, 409))
+    def post(self, agent: str, body: SubmitBody) -> dict[str, Any]:
         owner = self.owner(agent)
         sent = sending.send_task(
             self.caller,
@@ -218,47 +197,27 @@ class InboxTasksView(InboxView):
 
 
 class InboxTaskView(InboxView):
-    @describe(
-        summary="Read one task of an inbox",
-        tag="inboxes",
-        answer=InboxTask,
-        errors=(404,),
-        operation_id="read_inbox_task",
-    )
-    def get(self, request: Request, agent: str, task_id: UUID) -> Response:
+    @operation("read_inbox_task", answer=InboxTask, errors=(404,))
+    def get(self, agent: str, task_id: UUID) -> dict[str, Any]:
         return self.shown(self.owner(agent), task_id)
 
 
 class AcceptView(InboxView):
-    @describe(
-        summary="Accept a pending task: lease it",
-        tag="inboxes",
-        body=AcceptBody,
-        answer=InboxTask,
-        errors=(403, 404, 409),
-        operation_id="accept_inbox_task",
-    )
-    def post(self, request: Request, agent: str, task_id: UUID) -> Response:
+    @operation("accept_inbox_task", body=AcceptBody, answer=InboxTask, errors=(403, 404, 409))
+    def post(self, agent: str, task_id: UUID) -> dict[str, Any]:
         owner = self.require_owner(agent)
         leasing.lease_task(self.caller, task_id, attempt_id=self.body(AcceptBody).attempt_id)
         return self.shown(owner, task_id)
 
 
 class CompleteView(InboxView):
-    @describe(
-        summary="Complete a pending or accepted task",
-        tag="inboxes",
-        body=CompleteBody,
-        answer=InboxTask,
-        errors=(403, 404, 409),
-        operation_id="complete_inbox_task",
-    )
-    def post(self, request: Request, agent: str, task_id: UUID) -> Response:
-        content = wire.blocks(self.body(CompleteBody).artifacts)
+    @operation("complete_inbox_task", answer=InboxTask, errors=(403, 404, 409))
+    def post(self, agent: str, task_id: UUID, body: CompleteBody) -> dict[str, Any]:
+        content = wire.blocks(body.artifacts)
         posted = ResultEnvelope(task_id=task_id, status=ResultStatus.OK, content=content)
         return self._finished(agent, posted)
 
-    def _finished(self, agent: str, posted: ResultEnvelope) -> Response:
+    def _finished(self, agent: str, posted: ResultEnvelope) -> dict[str, Any]:
         owner = self.require_owner(agent)
         task = results.post_result(self.caller, posted, lease_first=True).task
         if task.is_compacted:
@@ -267,76 +226,47 @@ class CompleteView(InboxView):
 
 
 class FailView(CompleteView):
-    @describe(
-        summary="Fail a pending or accepted task",
-        tag="inboxes",
-        body=FailBody,
-        answer=InboxTask,
-        errors=(403, 404, 409),
-        operation_id="fail_inbox_task",
-    )
-    def post(self, request: Request, agent: str, task_id: UUID) -> Response:
-        reason = self.body(FailBody).reason
-        return self._finished(agent, ResultEnvelope(task_id=task_id, status=ResultStatus.ERROR, error_message=reason))
+    @operation("fail_inbox_task", answer=InboxTask, errors=(403, 404, 409))
+    def post(self, agent: str, task_id: UUID, body: FailBody) -> dict[str, Any]:
+        posted = ResultEnvelope(task_id=task_id, status=ResultStatus.ERROR, error_message=body.reason)
+        return self._finished(agent, posted)
 
 
 class ContextView(InboxView):
-    @describe(
-        summary="Read the pending tasks that can be accepted now as Markdown",
-        tag="inboxes",
-        answer=None,
-        errors=(404,),
-        operation_id="read_inbox_context",
-    )
-    def get(self, request: Request, agent: str) -> HttpResponse:
-        owner = self.owner(agent)
-        text = inbox.context(self.caller, owner)
+    @operation("read_inbox_context", answer=str, errors=(404,))
+    def get(self, agent: str) -> HttpResponse:
+        text = inbox.context(self.caller, self.owner(agent))
         return HttpResponse(text, content_type="text/markdown; charset=utf-8")
 
 
 class ExportView(InboxView):
-    @describe(
-        summary="Export an inbox as JSON, a page at a time",
-        tag="inboxes",
-        query=ExportQuery,
-        answer=Exported,
-        errors=(404,),
-        operation_id="export_inbox",
-    )
-    def get(self, request: Request, agent: str) -> Response:
+    @operation("export_inbox", query=ExportQuery, answer=Exported, errors=(404,))
+    def get(self, agent: str) -> dict[str, Any]:
         owner = self.owner(agent)
         query = self.query(ExportQuery)
-        return Response(inbox.export(self.caller, owner, job_id=query.job_id, cursor=query.cursor))
+        return inbox.export(self.caller, owner, job_id=query.job_id, cursor=query.cursor)
 
 
 class ImportView(InboxView):
-    @describe(
-        summary="Import an exported inbox",
-        tag="inboxes",
-        body=ImportBody,
-        answer=InboxImported,
-        errors=(403, 404, 409),
-        operation_id="import_inbox",
-    )
-    def post(self, request: Request, agent: str) -> Response:
+    @operation("import_inbox", body=ImportBody, errors=(403, 404, 409))
+    def post(self, agent: str) -> InboxImported:
         owner = self.owner(agent)
         body = self.body(ImportBody)
         kept = inbox.kept_tasks(owner.display, list(body.tasks.values()), agent_name=body.agent_name)
         imported = imports.import_tasks(self.caller, owner.display, kept)
-        counts = inbox.counts(self.caller, owner)
-        return Response({"kind": "a2a_inbox_imported", **dataclasses.asdict(imported), **counts})
+        counted = inbox.counts(self.caller, owner)
+        return {
+            "kind": "a2a_inbox_imported",
+            "imported": imported.imported,
+            "skipped": imported.skipped,
+            "task_count": counted["task_count"],
+            "pending_count": counted["pending_count"],
+        }
 
 
 class DelegateView(InboxView):
-    @describe(
-        summary="Turn the @delegate lines of a text into tasks",
-        tag="inboxes",
-        body=DelegateBody,
-        answer=Delegations,
-        errors=(403, 404),
-        operation_id="delegate",
-    )
-    def post(self, request: Request, agent: str) -> Response:
+    @operation("delegate", body=DelegateBody, errors=(403, 404))
+    def post(self, agent: str) -> Delegations:
         self.require_owner(agent)
         body = self.body(DelegateBody)
         read = wire.delegations(body.text)
@@ -346,7 +276,7 @@ class DelegateView(InboxView):
             self._delegate(*line, body.source_job_id, self._task_id(body.delegation_id, number))
             for number, line in enumerate(read.lines)
         ]
-        return Response(Delegations(kind="a2a_delegated", delegated=delegated, unclosed_fence=read.unclosed_fence))
+        return {"kind": "a2a_delegated", "delegated": delegated, "unclosed_fence": read.unclosed_fence}
 
     def _task_id(self, delegation_id: UUID | None, number: int) -> UUID | None:
         """Return an id made of the delegation, the caller and the line's number; None lets the hub choose."""
@@ -364,6 +294,6 @@ class DelegateView(InboxView):
         return delegated
 
 
-def _shown(task: A2ATask, *, is_compacted: bool = False) -> Response:
+def _shown(task: A2ATask, *, is_compacted: bool = False) -> dict[str, Any]:
     answer = {"kind": "a2a_inbox_task", "task": task.model_dump(mode="json")}
-    return Response({**answer, "compacted": True} if is_compacted else answer)
+    return {**answer, "compacted": True} if is_compacted else answer

@@ -13,19 +13,8 @@ from django.conf import settings
 from mailbox.database.paging import BUDGET
 from mailbox.dialects.base.bodies import Lax, Text, encoded
 from mailbox.dialects.base.view import parse
-from mailbox.dialects.mcp import tools, wire
-from mailbox.dialects.mcp.messages import (
-    BY_ENVELOPE,
-    BY_HANDSHAKE,
-    META,
-    VERSIONS,
-    InvalidParamsError,
-    McpCall,
-    UnknownMethodError,
-    UnknownResourceError,
-    Waiting,
-    details,
-)
+from mailbox.dialects.mcp import messages, tools, wire
+from mailbox.dialects.mcp.messages import McpCall, Waiting
 from mailbox.dialects.mcp.tools import TOOLS, described
 from mailbox.inspection import answers, lists, tasks
 from mailbox.inspection.answers import Produced
@@ -86,7 +75,7 @@ def read_resource(call: McpCall, uri: str) -> list[Json]:
             )
     except UnknownTaskError:
         pass
-    raise UnknownResourceError(f"no resource {uri[:200]} is known to you", data={"uri": uri[:200]})
+    raise messages.UnknownResourceError(f"no resource {uri[:200]} is known to you", data={"uri": uri[:200]})
 
 
 def _task_contents(call: McpCall, task_id: UUID, uri: str) -> Json:
@@ -109,7 +98,7 @@ def _artifact_contents(call: McpCall, task_id: UUID, name: str, uri: str) -> lis
     if named is None:
         raise UnknownTaskError.of(task_id)
     if named.size > BUDGET:
-        raise InvalidParamsError(
+        raise messages.InvalidParamsError(
             f"The artifact has {named.size} characters, and one answer at most {BUDGET}. "
             f"Read it at /a2a/tasks/{task_id}/artifacts, which has pages."
         )
@@ -157,7 +146,7 @@ def tool_result(answer: Json) -> Json:
 def tool_failure(error: MailboxError) -> Json:
     """Return the result of a tool that the hub refused: the code and the sentence."""
     text = f"{error.code}: {errors.text_for_program(error)}"
-    return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {ERROR_KEY: details(error)}}
+    return {"content": [{"type": "text", "text": text}], "isError": True, "_meta": {ERROR_KEY: messages.details(error)}}
 
 
 def _is_media(value: Json) -> bool:
@@ -216,7 +205,7 @@ class McpMethod:
     """A method. ``kept_ms`` is how long its result may be kept by a client; None: it may not have such a hint."""
 
     run: Callable[[McpCall], Json | Waiting[Json]]
-    versions: tuple[str, ...] = VERSIONS
+    versions: tuple[str, ...] = messages.VERSIONS
     kept_ms: int | None = None
 
 
@@ -225,7 +214,7 @@ def run(call: McpCall) -> Json | Waiting[Json]:
     message = call.message
     method = METHODS.get(message.method)
     if method is None or message.version not in method.versions:
-        raise UnknownMethodError(f'The hub has no method "{message.method[:50]}" in MCP {message.version}.')
+        raise messages.UnknownMethodError(f'The hub has no method "{message.method[:50]}" in MCP {message.version}.')
     result = method.run(call)
     if isinstance(result, Generator):
         return _waited(result, method, message.version)
@@ -238,10 +227,10 @@ def _waited(steps: Waiting[Json], method: McpMethod, version: str) -> Waiting[Js
 
 def _complete(result: Json, method: McpMethod, version: str) -> Json:
     """Add what versions of `BY_ENVELOPE` have in each result. No client may show a result to another caller."""
-    if version not in BY_ENVELOPE:
+    if version not in messages.BY_ENVELOPE:
         return result
     kept = {} if method.kept_ms is None else {"ttlMs": method.kept_ms, "cacheScope": "private"}
-    meta = {**result.get("_meta", {}), f"{META}serverInfo": _server_info()}
+    meta = {**result.get("_meta", {}), f"{messages.META}serverInfo": _server_info()}
     return {**result, **kept, "resultType": "complete", "_meta": meta}
 
 
@@ -252,7 +241,7 @@ def _server_info() -> Json:
 def _initialize(call: McpCall) -> Json:
     wanted = parse(InitializeParams, call.message.params).protocolVersion
     return {
-        "protocolVersion": wanted if wanted in BY_HANDSHAKE else BY_HANDSHAKE[-1],
+        "protocolVersion": wanted if wanted in messages.BY_HANDSHAKE else messages.BY_HANDSHAKE[-1],
         "capabilities": _capabilities(),
         "serverInfo": _server_info(),
         "instructions": INSTRUCTIONS,
@@ -260,7 +249,7 @@ def _initialize(call: McpCall) -> Json:
 
 
 def _discover(call: McpCall) -> Json:
-    return {"supportedVersions": list(VERSIONS), "capabilities": _capabilities(), "instructions": INSTRUCTIONS}
+    return {"supportedVersions": list(messages.VERSIONS), "capabilities": _capabilities(), "instructions": INSTRUCTIONS}
 
 
 def _capabilities() -> Json:
@@ -279,14 +268,14 @@ def _templates(call: McpCall) -> Json:
 
 def _must_have_no_cursor(call: McpCall) -> None:
     if parse(PageParams, call.message.params).cursor is not None:
-        raise InvalidParamsError("This list has one page, and no cursor.")
+        raise messages.InvalidParamsError("This list has one page, and no cursor.")
 
 
 def _call_tool(call: McpCall) -> Json | Waiting[Json]:
     wanted = parse(ToolParams, call.message.params)
     tool = TOOLS.get(wanted.name)
     if tool is None:
-        raise InvalidParamsError(f'The hub has no tool "{wanted.name[:50]}".')
+        raise messages.InvalidParamsError(f'The hub has no tool "{wanted.name[:50]}".')
     try:
         result = tool.run(call, parse(tool.arguments, wanted.arguments or {}))
     except UnauthenticatedError:
@@ -314,9 +303,9 @@ def _read_resource(call: McpCall) -> Json:
 
 
 METHODS: Mapping[str, McpMethod] = {
-    "initialize": McpMethod(run=_initialize, versions=BY_HANDSHAKE),
-    "ping": McpMethod(run=lambda _: {}, versions=BY_HANDSHAKE),
-    "server/discover": McpMethod(run=_discover, versions=BY_ENVELOPE, kept_ms=TOOLS_KEPT_MS),
+    "initialize": McpMethod(run=_initialize, versions=messages.BY_HANDSHAKE),
+    "ping": McpMethod(run=lambda _: {}, versions=messages.BY_HANDSHAKE),
+    "server/discover": McpMethod(run=_discover, versions=messages.BY_ENVELOPE, kept_ms=TOOLS_KEPT_MS),
     "tools/list": McpMethod(run=_tools, kept_ms=TOOLS_KEPT_MS),
     "tools/call": McpMethod(run=_call_tool),
     "resources/list": McpMethod(run=_resources, kept_ms=0),

@@ -6,16 +6,8 @@ from uuid import UUID
 from pydantic import AwareDatetime, Field, model_validator
 
 from mailbox.dialects.base.bodies import AgentField, Blocks, Exact, Integer, Number, Text
-from mailbox.words import times
+from mailbox.words import envelopes, times
 from mailbox.words.conversation import RESULT, ArtifactUpdate, Update, UpdateStatus
-from mailbox.words.envelopes import (
-    KEY_MAX_LENGTH,
-    DuplicateSafety,
-    Idempotency,
-    ResultEnvelope,
-    ResultStatus,
-    TaskEnvelope,
-)
 
 DIALECT = "mcp"
 USUAL_WAIT_MS = 30_000
@@ -65,7 +57,7 @@ class SendTask(Exact):
     )
     idempotency_key: Text | None = Field(
         None,
-        max_length=KEY_MAX_LENGTH,
+        max_length=envelopes.KEY_MAX_LENGTH,
         description="Names the work: two tasks with one key ask for the same work.",
     )
     duplicate_safety: Literal["unsafe", "idempotent"] = Field(
@@ -79,9 +71,9 @@ class SendTask(Exact):
             raise ValueError("duplicate_safety needs an idempotency_key")
         return self
 
-    def envelope(self) -> TaskEnvelope:
+    def envelope(self) -> envelopes.TaskEnvelope:
         key = self.idempotency_key
-        return TaskEnvelope(
+        return envelopes.TaskEnvelope(
             id=self.id,
             recipient=self.recipient,
             intent_text=self.text,
@@ -90,7 +82,7 @@ class SendTask(Exact):
             deadline_ms=None if self.deadline is None else times.epoch_ms(self.deadline),
             idempotency=None
             if key is None
-            else Idempotency(duplicate_safety=DuplicateSafety(self.duplicate_safety), key=key),
+            else envelopes.Idempotency(duplicate_safety=envelopes.DuplicateSafety(self.duplicate_safety), key=key),
             work_timeout=times.from_ms(self.work_timeout_ms),
             dialect=DIALECT,
             reads_result=True,
@@ -150,10 +142,10 @@ class AnswerTask(OfLease):
     error_message: Text | None = Field(None, description="The failure, or why you reject the task.")
     message: Annotated[Blocks, Field(description="Closing words beside the content.")] = []
 
-    def envelope(self) -> ResultEnvelope:
-        return ResultEnvelope(
+    def envelope(self) -> envelopes.ResultEnvelope:
+        return envelopes.ResultEnvelope(
             task_id=self.task_id,
-            status=ResultStatus(self.status),
+            status=envelopes.ResultStatus(self.status),
             content=self.content,
             error_message=self.error_message,
             lease_id=self.lease_id,

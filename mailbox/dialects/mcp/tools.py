@@ -1,4 +1,4 @@
-"""The tools of the door, with the words that a language model reads.
+"""The tools of the door. Their docstrings are the words that a language model reads.
 
 The tools about agents say who the caller is, and which agents take tasks. Those of a sender send a task, wait for it,
 read it and cancel it. Those of a recipient receive a task, report on it, ask its sender, answer it and hand it back.
@@ -27,14 +27,92 @@ OPEN = (Task.State.QUEUED, Task.State.IN_FLIGHT)
 
 Json = dict[str, Any]
 Arguments = TypeVar("Arguments", bound=BaseModel)
+Run = Callable[[McpCall, Arguments], Json | Waiting[Json]]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpTool(Generic[Arguments]):
+    """A tool. ``run`` returns the answer, or waits for it. ``hints`` are those that MCP has about a tool."""
+
+    title: str
+    description: str
+    arguments: type[Arguments]
+    answer: type[BaseModel]
+    run: Run[Arguments]
+    hints: Mapping[str, bool]
+
+
+TOOLS: dict[str, McpTool[Any]] = {}  # in the order in which a client sees them
+
+
+def tool(
+    title: str, *, answer: type[BaseModel], reads: bool = False, repeatable: bool = False, destroys: bool = False
+) -> Callable[[Run[Arguments]], Run[Arguments]]:
+    """Make a function the tool of its name. Its docstring is the description, and its last parameter the arguments."""
+    hints = {"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeatable or reads}
+
+    def made(run: Run[Arguments]) -> Run[Arguments]:
+        description, arguments = " ".join((run.__doc__ or "").split()), run.__annotations__["wanted"]
+        TOOLS[run.__name__] = McpTool(
+            title=title, description=description, arguments=arguments, answer=answer, run=run, hints=hints
+        )
+        return run
+
+    return made
+
+
+@tool("Who am I", answer=wire.WhoAmI, reads=True)
+def whoami(call: McpCall, wanted: requests.NoArguments) -> Json:
+    """Say which agent of the hub you are.
+
+    Other agents send you tasks under this name.
+    """
+    caller = call.caller
+    agent = caller.agent.display if caller.agent else None
+    person = None if agent else caller.name.removeprefix("user:")
+    return {"agent": agent, "person": person, "role": caller.role, "hub": settings.A2A_HUB_NAME}
+
+
+@tool("List agents", answer=wire.McpAgentPage, reads=True)
+def list_agents(call: McpCall, wanted: requests.ListAgents) -> Json:
+    """List the agents that take tasks, with their skills.
+
+    Use it to choose the recipient of a task.
+    """
+    registered = tools.registered()
+    page = profiles.listing(limit=wanted.limit, cursor=wanted.cursor)
+    agents = [
+        {
+            "name": profile.agent.display,
+            "description": card_document.describe(profile),
+            "skills": [
+                {"name": one.name, "description": one.description, "tags": list(one.tags or ())}
+                for one in registered
+                if profile.has(one)
+            ],
+            "is_paused": profile.agent.paused_at is not None,
+        }
+        for profile in page.items
+    ]
+    return {"agents": agents, "next_cursor": page.next_cursor}
+
+
+@tool("Send a task", answer=wire.TaskSent)
 def send_task(call: McpCall, wanted: requests.SendTask) -> Json:
+    """Send a task to another agent.
+
+    The hub stores it, and the agent works on it when it can. Then call wait_for_result with the task_id. Give an id of
+    your own: then the call can be repeated safely.
+    """
     return wire.sent(sending.send_task(call.caller, wanted.envelope()))
 
 
+@tool("Wait for a result", answer=wire.TaskAwaited, reads=True)
 def wait_for_result(call: McpCall, wanted: requests.WaitForResult) -> Waiting[Json]:
-    """Wait until the task is resolved, or asks its sender. Return it as it is then."""
+    """Wait until a task that you sent is resolved or asks you something, and return it.
+
+    If its state is still queued or in_flight, call this again. If it is interrupted, answer the question with say.
+    """
     task_id = wanted.task_id
     seen: list[Task] = []
 
@@ -68,7 +146,9 @@ def awaited_task(task: Task, *, room: int = wire.ROOM) -> Json:
     return rendered
 
 
+@tool("Read a task", answer=wire.TaskShownWhole, reads=True)
 def read_task(call: McpCall, wanted: requests.ReadTask) -> Json:
+    """Read a task that you sent or received: its state, result, newest messages and timeline."""
     task = expiry.current(call.caller, wanted.task_id)
     messages, is_all = tasks.newest_messages(task, most=MESSAGES, characters=wire.ROOM)
     page = tasks.timeline(call.caller, task.uuid, limit=EVENTS, cursor=wanted.timeline_cursor)
@@ -81,7 +161,9 @@ def read_task(call: McpCall, wanted: requests.ReadTask) -> Json:
     }
 
 
+@tool("List tasks", answer=wire.McpTaskPage, reads=True)
 def list_tasks(call: McpCall, wanted: requests.ListTasks) -> Json:
+    """List the tasks that you sent or received, the newest first."""
     state = None if wanted.state is None else Task.State(wanted.state)
     page = lists.all_tasks(
         call.caller, side=lists.Side(wanted.side), state=state, limit=wanted.limit, cursor=wanted.cursor
@@ -90,7 +172,12 @@ def list_tasks(call: McpCall, wanted: requests.ListTasks) -> Json:
     return {"tasks": rendered, "next_cursor": page.next_cursor}
 
 
+@tool("Say more about a task", answer=wire.SaidToTask)
 def say(call: McpCall, wanted: requests.Say) -> Json:
+    """Send a further message to the agent of a task that you sent.
+
+    If the task is interrupted, the message answers its question, and the agent goes on.
+    """
     sent = life_conversation.say(
         call.caller, wanted.task_id, Words(content=wanted.content), attempt_id=wanted.attempt_id
     )
@@ -98,13 +185,22 @@ def say(call: McpCall, wanted: requests.Say) -> Json:
     return {"task_id": wanted.task_id, "message_id": row.shown_id, "turn": sent.turn}
 
 
+@tool("Cancel a task", answer=wire.TaskCancelledShown, repeatable=True, destroys=True)
 def cancel_task(call: McpCall, wanted: requests.CancelTask) -> Json:
+    """Cancel a task that you sent.
+
+    It is final: no result comes after it.
+    """
     sending.cancel(call.caller, wanted.task_id, reason=wanted.reason)
     return {"task_id": wanted.task_id}
 
 
+@tool("Receive a task", answer=wire.TaskReceived)
 def receive_task(call: McpCall, wanted: requests.ReceiveTask) -> Waiting[Json]:
-    """Lease the oldest task, and wait for it."""
+    """Take the oldest task that was sent to you, and wait for one if there is none.
+
+    You hold it until you call answer_task, ask_sender or release_task with its lease_id.
+    """
     caller, attempt_id = call.caller, wanted.attempt_id
     leased: list[Lease] = []
 
@@ -122,14 +218,23 @@ def receive_task(call: McpCall, wanted: requests.ReceiveTask) -> Waiting[Json]:
     return wire.received(lease, newest.get(lease.task_id))
 
 
+@tool("List the tasks that you hold", answer=wire.HeldPage, reads=True)
 def held_tasks(call: McpCall, wanted: requests.HeldTasks) -> Json:
+    """List the tasks that you have received and not ended.
+
+    Use it after a restart to go on with them.
+    """
     page = lists.leases(call.caller, limit=wanted.limit, cursor=wanted.cursor)
     held = [{"task": wire.task(lease.task, room=wire.OPENING), "lease": wire.lease(lease)} for lease in page.items]
     return {"held": held, "next_cursor": page.next_cursor}
 
 
+@tool("Report progress", answer=wire.ProgressReported)
 def report_progress(call: McpCall, wanted: requests.ReportProgress) -> Json:
-    """Record what the holder reports. A report of nothing is a heartbeat."""
+    """Tell the sender of a task that you hold how it goes: a fraction with a note, a message, an artifact.
+
+    Without any of these it is a heartbeat.
+    """
     task_id, lease_id = wanted.task_id, wanted.lease_id
     if parts := wanted.updates():
         posted = updates.post_updates(call.caller, task_id, parts, lease_id=lease_id, attempt_id=wanted.attempt_id)
@@ -137,190 +242,32 @@ def report_progress(call: McpCall, wanted: requests.ReportProgress) -> Json:
     return {"task_id": task_id, "turn": leasing.heartbeat(call.caller, task_id, lease_id=lease_id).task.turn}
 
 
+@tool("Ask the sender", answer=wire.QuestionAsked)
 def ask_sender(call: McpCall, wanted: requests.AskSender) -> Json:
+    """Ask the sender of a task that you hold for input or an authorization.
+
+    You hold the task no more. Once the sender has answered, receive_task brings it back with the answer.
+    """
     posted = updates.post_updates(
         call.caller, wanted.task_id, [wanted.update()], lease_id=wanted.lease_id, attempt_id=wanted.attempt_id
     )
     return {"task_id": wanted.task_id, "turn": posted.turn}
 
 
+@tool("Answer a task", answer=wire.TaskAnswered, repeatable=True)
 def answer_task(call: McpCall, wanted: requests.AnswerTask) -> Json:
+    """Post the result of a task that you hold.
+
+    It is final. The same call can be repeated safely.
+    """
     return {"task_id": wanted.task_id, "status": results.post_result(call.caller, wanted.envelope()).status}
 
 
+@tool("Hand a task back", answer=wire.TaskReleasedShown, repeatable=True)
 def release_task(call: McpCall, wanted: requests.ReleaseTask) -> Json:
+    """Hand a task that you hold back to the end of the queue, without a result."""
     lease = leasing.release(call.caller, wanted.task_id, reason=wanted.reason, lease_id=wanted.lease_id)
     return {"task_id": wanted.task_id, "attempt": lease.attempt}
-
-
-def whoami(call: McpCall, wanted: requests.NoArguments) -> Json:
-    caller = call.caller
-    agent = caller.agent.display if caller.agent else None
-    person = None if agent else caller.name.removeprefix("user:")
-    return {"agent": agent, "person": person, "role": caller.role, "hub": settings.A2A_HUB_NAME}
-
-
-def list_agents(call: McpCall, wanted: requests.ListAgents) -> Json:
-    registered = tools.registered()
-    page = profiles.listing(limit=wanted.limit, cursor=wanted.cursor)
-    agents = [
-        {
-            "name": profile.agent.display,
-            "description": card_document.describe(profile),
-            "skills": [
-                {"name": tool.name, "description": tool.description, "tags": list(tool.tags or ())}
-                for tool in registered
-                if profile.has(tool)
-            ],
-            "is_paused": profile.agent.paused_at is not None,
-        }
-        for profile in page.items
-    ]
-    return {"agents": agents, "next_cursor": page.next_cursor}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class McpTool(Generic[Arguments]):
-    """A tool. ``run`` returns the answer, or waits for it. The last three fields are MCP's hints about the tool."""
-
-    title: str
-    description: str
-    arguments: type[Arguments]
-    answer: type[BaseModel]
-    run: Callable[[McpCall, Arguments], Json | Waiting[Json]]
-    reads_only: bool = False
-    is_idempotent: bool = False
-    is_destructive: bool = False
-
-
-TOOLS: Mapping[str, McpTool[Any]] = {
-    "whoami": McpTool(
-        title="Who am I",
-        description="Say which agent of the hub you are. Other agents send you tasks under this name.",
-        arguments=requests.NoArguments,
-        answer=wire.WhoAmI,
-        run=whoami,
-        reads_only=True,
-    ),
-    "list_agents": McpTool(
-        title="List agents",
-        description="List the agents that take tasks, with their skills. Use it to choose the recipient of a task.",
-        arguments=requests.ListAgents,
-        answer=wire.McpAgentPage,
-        run=list_agents,
-        reads_only=True,
-    ),
-    "send_task": McpTool(
-        title="Send a task",
-        description=(
-            "Send a task to another agent. The hub stores it, and the agent works on it when it can. Then call "
-            "wait_for_result with the task_id. Give an id of your own: then the call can be repeated safely."
-        ),
-        arguments=requests.SendTask,
-        answer=wire.TaskSent,
-        run=send_task,
-    ),
-    "wait_for_result": McpTool(
-        title="Wait for a result",
-        description=(
-            "Wait until a task that you sent is resolved or asks you something, and return it. If its state is still "
-            "queued or in_flight, call this again. If it is interrupted, answer the question with say."
-        ),
-        arguments=requests.WaitForResult,
-        answer=wire.TaskAwaited,
-        run=wait_for_result,
-        reads_only=True,
-    ),
-    "read_task": McpTool(
-        title="Read a task",
-        description="Read a task that you sent or received: its state, result, newest messages and timeline.",
-        arguments=requests.ReadTask,
-        answer=wire.TaskShownWhole,
-        run=read_task,
-        reads_only=True,
-    ),
-    "list_tasks": McpTool(
-        title="List tasks",
-        description="List the tasks that you sent or received, the newest first.",
-        arguments=requests.ListTasks,
-        answer=wire.McpTaskPage,
-        run=list_tasks,
-        reads_only=True,
-    ),
-    "say": McpTool(
-        title="Say more about a task",
-        description=(
-            "Send a further message to the agent of a task that you sent. If the task is interrupted, the message "
-            "answers its question, and the agent goes on."
-        ),
-        arguments=requests.Say,
-        answer=wire.SaidToTask,
-        run=say,
-    ),
-    "cancel_task": McpTool(
-        title="Cancel a task",
-        description="Cancel a task that you sent. It is final: no result comes after it.",
-        arguments=requests.CancelTask,
-        answer=wire.TaskCancelledShown,
-        run=cancel_task,
-        is_idempotent=True,
-        is_destructive=True,
-    ),
-    "receive_task": McpTool(
-        title="Receive a task",
-        description=(
-            "Take the oldest task that was sent to you, and wait for one if there is none. You hold it until you call "
-            "answer_task, ask_sender or release_task with its lease_id."
-        ),
-        arguments=requests.ReceiveTask,
-        answer=wire.TaskReceived,
-        run=receive_task,
-    ),
-    "held_tasks": McpTool(
-        title="List the tasks that you hold",
-        description="List the tasks that you have received and not ended. Use it after a restart to go on with them.",
-        arguments=requests.HeldTasks,
-        answer=wire.HeldPage,
-        run=held_tasks,
-        reads_only=True,
-    ),
-    "report_progress": McpTool(
-        title="Report progress",
-        description=(
-            "Tell the sender of a task that you hold how it goes: a fraction with a note, a message, an artifact. "
-            "Without any of these it is a heartbeat."
-        ),
-        arguments=requests.ReportProgress,
-        answer=wire.ProgressReported,
-        run=report_progress,
-    ),
-    "ask_sender": McpTool(
-        title="Ask the sender",
-        description=(
-            "Ask the sender of a task that you hold for input or an authorization. You hold the task no more. Once the "
-            "sender has answered, receive_task brings it back with the answer."
-        ),
-        arguments=requests.AskSender,
-        answer=wire.QuestionAsked,
-        run=ask_sender,
-    ),
-    "answer_task": McpTool(
-        title="Answer a task",
-        description="Post the result of a task that you hold. It is final. The same call can be repeated safely.",
-        arguments=requests.AnswerTask,
-        answer=wire.TaskAnswered,
-        run=answer_task,
-        is_idempotent=True,
-    ),
-    "release_task": McpTool(
-        title="Hand a task back",
-        description="Hand a task that you hold back to the end of the queue, without a result.",
-        arguments=requests.ReleaseTask,
-        answer=wire.TaskReleasedShown,
-        run=release_task,
-        is_idempotent=True,
-    ),
-}
 
 
 @cache
@@ -331,13 +278,9 @@ def described() -> tuple[Json, ...]:
             "name": name,
             "title": tool.title,
             "description": tool.description,
-            "inputSchema": _arguments_of(tool.arguments),
-            "outputSchema": _answer_of(tool.answer),
-            "annotations": {
-                "readOnlyHint": tool.reads_only,
-                "destructiveHint": tool.is_destructive,
-                "idempotentHint": tool.is_idempotent or tool.reads_only,
-            },
+            "inputSchema": {"properties": {}, **_arguments_of(tool.arguments)},
+            "outputSchema": _tidied(tool.answer.model_json_schema()),
+            "annotations": tool.hints,
         }
         for name, tool in TOOLS.items()
     )
@@ -348,30 +291,25 @@ def _arguments_of(shape: type[BaseModel]) -> Json:
 
     An argument that may be null may be left out, so the schema names no null.
     """
-    schema: Json = _without_null(_without_titles(shape.model_json_schema()))
+    schema: Json = _tidied(shape.model_json_schema(), names_null=False)
     schema.pop("description", None)
-    return {"properties": {}, **schema}
-
-
-def _answer_of(shape: type[BaseModel]) -> Json:
-    """Return the schema of the answer of a tool."""
-    schema: Json = _without_titles(shape.model_json_schema())
     return schema
 
 
-def _without_titles(node: Any) -> Any:
+def _tidied(node: Any, *, names_null: bool = True) -> Any:
+    """Return a schema without titles, which repeat names."""
     if isinstance(node, list):
-        return [_without_titles(part) for part in node]
+        return [_tidied(part, names_null=names_null) for part in node]
     if not isinstance(node, dict):
         return node
-    return {key: _without_titles(part) for key, part in node.items() if key != "title" or not isinstance(part, str)}
-
-
-def _without_null(node: Any) -> Any:
-    if isinstance(node, list):
-        return [_without_null(part) for part in node]
-    if not isinstance(node, dict):
-        return node
-    kept = {key: _without_null(part) for key, part in node.items() if key != "default" or part is not None}
+    kept = {
+        key: _tidied(part, names_null=names_null)
+        for key, part in node.items()
+        if key != "title" or not isinstance(part, str)
+    }
+    if names_null:
+        return kept
+    if "default" in kept and kept["default"] is None:
+        del kept["default"]
     options = [option for option in kept.pop("anyOf", ()) if option != {"type": "null"}]
     return {**(options[0] if len(options) == 1 else {"anyOf": options}), **kept} if options else kept

@@ -16,25 +16,10 @@ from mailbox.access.limits import rates
 from mailbox.dialects.base import view
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
-from mailbox.dialects.base.openapi import describe
+from mailbox.dialects.base.openapi import operation
 from mailbox.dialects.base.view import DialectView, as_mailbox_error
 from mailbox.dialects.mcp import messages, methods
-from mailbox.dialects.mcp.messages import (
-    BY_HANDSHAKE,
-    METHOD_HEADER,
-    NAME_HEADER,
-    VERSION_HEADER,
-    ForeignOriginError,
-    InvalidMessageError,
-    McpCall,
-    McpError,
-    McpMessage,
-    MessageId,
-    Waiting,
-    WaitProgress,
-    finished,
-    rpc_error,
-)
+from mailbox.dialects.mcp.messages import McpCall, McpMessage, Waiting
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
 
 
@@ -80,7 +65,7 @@ MOST_IN_BATCH = 100
 NEVER_IN_BATCH = ("initialize", "resources/read")  # the contents of a hundred artifacts would fill the memory
 _CORS_HEADERS = (
     *("Content-Type", "Authorization", "X-API-Key", "Last-Event-ID", "Mcp-Session-Id"),
-    *(VERSION_HEADER, METHOD_HEADER, NAME_HEADER),
+    *(messages.VERSION_HEADER, messages.METHOD_HEADER, messages.NAME_HEADER),
 )
 _logger = logging.getLogger(__name__)
 
@@ -89,50 +74,48 @@ Json = dict[str, Any]
 
 class McpView(DialectView):
     http_method_names = ("post", "options")
-    error_status = {**STATUS, ForeignOriginError: HTTPStatus.FORBIDDEN}
-    rpc_id: MessageId | None = None  # of the request, once its body was read
+    error_status = {**STATUS, messages.ForeignOriginError: HTTPStatus.FORBIDDEN}
+    rpc_id: messages.MessageId | None = None  # of the request, once its body was read
     message: McpMessage | None = None  # None until the whole envelope was read
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         if view.is_foreign_page(request.headers):
-            raise ForeignOriginError
+            raise messages.ForeignOriginError
         if request.method != "OPTIONS":
             super().initial(request, *args, **kwargs)
 
-    @describe(
-        summary="Call the hub as a server of the Model Context Protocol",
-        tag="MCP",
+    @operation(
+        "mcp",
         body=McpBody,
         answer=McpAnswer,
         refusal=McpRefusalMembers,
         errors=(403, 404),
-        operation_id="mcp",
         media_types=("application/json", "text/event-stream"),
         accepts=True,
     )
-    def post(self, request: Request) -> HttpResponseBase:
+    def post(self) -> HttpResponseBase:
         body = self.json()
         if isinstance(body, list):
             return self._batch(body)
         self.rpc_id = messages.id_of(body)
-        self.message = message = messages.read(body, request.headers)
+        self.message = message = messages.read(body, self.request.headers)
         if message.id is None:
             return HttpResponse(status=HTTPStatus.ACCEPTED)
         result = methods.run(McpCall(caller=self.caller, message=message))
         if not isinstance(result, Generator):
             return Response(_answer(message.id, result))
-        takes_events = "text/event-stream" in request.headers.get("Accept", "")
+        takes_events = "text/event-stream" in self.request.headers.get("Accept", "")
         if message.progress_token is not None and takes_events:
             return self._stream(message, result)
-        return Response(_answer(message.id, finished(result)))
+        return Response(_answer(message.id, messages.finished(result)))
 
     def _batch(self, bodies: list[Any]) -> HttpResponseBase:
         """Answer the requests of a batch in their order. Each looks once and does not wait."""
         version = messages.named_version(self.request.headers) or messages.ASSUMED
         if version not in messages.WITH_BATCHES:
-            raise InvalidMessageError(f"MCP {version} has no batches. Send one message at a time.")
+            raise messages.InvalidMessageError(f"MCP {version} has no batches. Send one message at a time.")
         if not 1 <= len(bodies) <= MOST_IN_BATCH:
-            raise InvalidMessageError(f"A batch has from 1 to {MOST_IN_BATCH} messages.")
+            raise messages.InvalidMessageError(f"A batch has from 1 to {MOST_IN_BATCH} messages.")
         rates.take_for_items(self.caller, len(bodies))
         answered = [answer for body in bodies if (answer := self._item_of_batch(body)) is not None]
         return Response(answered) if answered else HttpResponse(status=HTTPStatus.ACCEPTED)
@@ -143,9 +126,9 @@ class McpView(DialectView):
             if message.id is None:
                 return None
             if message.method in NEVER_IN_BATCH:
-                raise InvalidMessageError(f"A batch has no {message.method}. Send it alone.")
+                raise messages.InvalidMessageError(f"A batch has no {message.method}. Send it alone.")
             result = methods.run(McpCall(caller=self.caller, message=message, may_wait=False))
-            return _answer(message.id, finished(result) if isinstance(result, Generator) else result)
+            return _answer(message.id, messages.finished(result) if isinstance(result, Generator) else result)
         except UnauthenticatedError:
             raise
         except MailboxError as error:
@@ -159,7 +142,7 @@ class McpView(DialectView):
             return Response(_answer(message.id, end.value))
         return stream(Begun(self._events(message, first, steps), steps))
 
-    def _events(self, message: McpMessage, first: WaitProgress, steps: Waiting[Json]) -> Iterator[bytes]:
+    def _events(self, message: McpMessage, first: messages.WaitProgress, steps: Waiting[Json]) -> Iterator[bytes]:
         yield _event(_progress(message, first))
         try:
             while True:
@@ -183,9 +166,9 @@ class McpView(DialectView):
 
     def status_of(self, error: MailboxError) -> HTTPStatus:
         """Return the HTTP status. Clients before 2026-07-28 get the errors of a request that was read with 200."""
-        is_old = self.message is not None and self.message.version in BY_HANDSHAKE
+        is_old = self.message is not None and self.message.version in messages.BY_HANDSHAKE
         match error:
-            case McpError():
+            case messages.McpError():
                 return HTTPStatus.OK if is_old else error.status
             case InvalidRequestError():
                 return HTTPStatus.OK if is_old else HTTPStatus.BAD_REQUEST
@@ -210,15 +193,15 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
     return response or Response(mcp.fault(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
-def _answer(rpc_id: MessageId | None, result: Json) -> Json:
+def _answer(rpc_id: messages.MessageId | None, result: Json) -> Json:
     return {"jsonrpc": "2.0", "id": rpc_id, "result": result}
 
 
-def _fault(rpc_id: MessageId | None, error: Exception) -> Json:
-    return {"jsonrpc": "2.0", "id": rpc_id, "error": rpc_error(error)}
+def _fault(rpc_id: messages.MessageId | None, error: Exception) -> Json:
+    return {"jsonrpc": "2.0", "id": rpc_id, "error": messages.rpc_error(error)}
 
 
-def _progress(message: McpMessage, seen: WaitProgress) -> Json:
+def _progress(message: McpMessage, seen: messages.WaitProgress) -> Json:
     params = {
         "progressToken": message.progress_token,
         "progress": seen.waited,
