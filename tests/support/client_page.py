@@ -46,7 +46,7 @@ def _signature(word: str, member: object) -> list[str]:
         inner, _, returned = parts[1:].rpartition(")")
         split = re.split(r", (?![^\[(]*[\])])", inner)
         text = "\n".join([f"{word}(", *(f"    {part}," for part in split), f"){returned}"])
-    return ["```text", text.replace("a2a_hub_client.", ""), "```"]
+    return ["```text", re.sub(r"a2a_hub_client\.|\bmodels\.(?=[A-Z])", "", text), "```"]
 
 
 def _text(member: object) -> str:

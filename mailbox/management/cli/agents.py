@@ -2,7 +2,7 @@
 
 import json
 import sys
-from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError, Namespace
 from pathlib import Path
 from typing import Any
 
@@ -22,103 +22,73 @@ from mailbox.dialects.corvid.wire import CorvidAgent
 from mailbox.dialects.covenant import agent_wire
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output, remote_agents, signing
+from mailbox.management.cli.arguments import AGENT, NAME, REASON, WRONG_USAGE, argument, command
 from mailbox.words import json_text
 from mailbox.words.errors import InvalidJsonError
-
-
-def add_official_commands(verbs: arguments.Commands) -> None:
-    opened = verbs.add_parser("open", help="let callers without a key send to an agent by the official protocol")
-    opened.add_argument("name", metavar="NAME", help="the agent")
-    opened.add_argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
-    arguments.add_json(opened)
-    opened.set_defaults(run=_open)
-
-    closed = verbs.add_parser("close", help="let no caller without a key send to an agent any more")
-    closed.add_argument("name", metavar="NAME", help="the agent")
-    closed.add_argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
-    arguments.add_json(closed)
-    closed.set_defaults(run=_close)
-
-    card = verbs.add_parser("card", help="print the base URL of an agent, and its card of the official protocol")
-    card.add_argument("name", metavar="NAME", help="the agent")
-    arguments.add_json(card)
-    card.set_defaults(run=_card)
-
-
-def _open(options: Namespace) -> str:
-    agent = arguments.agent(options.name)
-    grants.open_to_anyone(Caller.command_line(), agent, reason=options.reason)
-    if options.json:
-        return output.as_json({"kind": "a2a_agent_opened", "agent": agent_id(agent)})
-    return f"opened {agent}: callers without a key send to it at {official_card.base_url(agent.display)}"
-
-
-def _close(options: Namespace) -> str:
-    agent = arguments.agent(options.name)
-    grants.close_to_anyone(Caller.command_line(), agent, reason=options.reason)
-    if options.json:
-        return output.as_json({"kind": "a2a_agent_closed", "agent": agent_id(agent)})
-    return f"closed {agent}: only callers with a key send to it"
-
-
-def _card(options: Namespace) -> str:
-    official = official_agents.find(arguments.agent(options.name).display)
-    base_url, card = official_card.base_url(official.agent.display), official.card()
-    if options.json:
-        answer = {"kind": "a2a_agent_card", "base_url": base_url, "key_id": card_signing.key_id(), "card": card}
-        return output.as_json(answer)
-    return f"{base_url}\n{json.dumps(card, indent=2, ensure_ascii=False)}"
-
 
 PAGE = 1000
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("agents", help="register, list, pause and resume agents")
-    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    add = verbs.add_parser("add", help="register an agent and print its secrets, once")
-    add.add_argument("name", metavar="NAME", help="the agent's name; research means research@local")
-    add.add_argument("--pubkey", metavar="KEY", help="its Ed25519 public key in base58 (default: make a key pair)")
-    add.add_argument(
-        "--card",
-        type=arguments.url_without_credentials("--card"),
-        metavar="URL",
-        help="the card of a remote agent that speaks the official A2A protocol; the hub carries its tasks there; "
-        "- reads stdin",
-    )
-    add.add_argument("--key-file", type=Path, metavar="FILE", help="the file of the hub's API key at that agent")
-    add.add_argument("--proof", type=Path, metavar="FILE", help="the proof of --pubkey, which agents prove has printed")
-    arguments.add_json(add)
-    add.set_defaults(run=_add)
+    verbs = arguments.group(commands, "agents", "register, list, pause and resume agents")
+    _add_registration(verbs)
     signing.add_commands(verbs)
-    add_official_commands(verbs)
+    what = "let callers without a key send to an agent by the official protocol"
+    command(verbs, "open", _open, NAME, REASON, help=what)
+    command(verbs, "close", _close, NAME, REASON, help="let no caller without a key send to an agent any more")
+    what = "print the base URL of an agent, and its card of the official protocol"
+    command(verbs, "card", _card, NAME, help=what)
+    command(verbs, "list", _list, help="list agents by name")
+    reason = argument("--reason", required=True, metavar="TEXT", help="why; other agents and the journal see it")
+    command(verbs, "pause", _pause, NAME, reason, help="stop an agent from leasing tasks until it is resumed")
+    command(verbs, "resume", _resume, NAME, REASON, help="let a paused agent lease tasks again")
+    own = argument("name", metavar="NAME", help="operators@hub, scheduler@hub or anonymous@public")
+    what = "take an agent of the hub itself, such as operators@hub, back from another program"
+    command(verbs, "reclaim", _reclaim, own, help=what)
+    _add_profile_command(commands)
+    _add_quota_commands(commands)
+    _add_tool_commands(commands)
 
-    listed = verbs.add_parser("list", help="list agents by name")
-    arguments.add_json(listed)
-    listed.set_defaults(run=_list)
 
-    pause = verbs.add_parser("pause", help="stop an agent from leasing tasks until it is resumed")
-    pause.add_argument("name", metavar="NAME", help="the agent")
-    pause.add_argument("--reason", required=True, metavar="TEXT", help="why; other agents and the journal see it")
-    arguments.add_json(pause)
-    pause.set_defaults(run=_pause)
-
-    resume = verbs.add_parser("resume", help="let a paused agent lease tasks again")
-    resume.add_argument("name", metavar="NAME", help="the agent")
-    resume.add_argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
-    arguments.add_json(resume)
-    resume.set_defaults(run=_resume)
-
-    reclaim = verbs.add_parser(
-        "reclaim", help="take an agent of the hub itself, such as operators@hub, back from another program"
+def _add_registration(verbs: arguments.Commands) -> None:
+    command(
+        verbs,
+        "add",
+        _add,
+        argument("name", metavar="NAME", help="the agent's name; research means research@local"),
+        argument("--pubkey", metavar="KEY", help="its Ed25519 public key in base58 (default: make a key pair)"),
+        argument(
+            "--card",
+            type=arguments.url_without_credentials("--card"),
+            metavar="URL",
+            help="the card of a remote agent that speaks the official A2A protocol; the hub carries its tasks there; "
+            "- reads stdin",
+        ),
+        argument("--key-file", type=Path, metavar="FILE", help="the file of the hub's API key at that agent"),
+        argument("--proof", type=Path, metavar="FILE", help="the proof of --pubkey, which agents prove has printed"),
+        help="register an agent and print its secrets, once",
     )
-    reclaim.add_argument("name", metavar="NAME", help="operators@hub, scheduler@hub or anonymous@public")
-    arguments.add_json(reclaim)
-    reclaim.set_defaults(run=_reclaim)
-    add_profile_commands(commands)
-    add_quota_commands(commands)
-    add_tool_commands(commands)
+
+
+def _open(options: Namespace) -> str:
+    agent = arguments.agent(options.name)
+    grants.open_to_anyone(Caller.command_line(), agent, reason=options.reason)
+    text = f"opened {agent}: callers without a key send to it at {official_card.base_url(agent.display)}"
+    return output.answer(options, {"kind": "a2a_agent_opened", "agent": agent_id(agent)}, text)
+
+
+def _close(options: Namespace) -> str:
+    agent = arguments.agent(options.name)
+    grants.close_to_anyone(Caller.command_line(), agent, reason=options.reason)
+    shown = {"kind": "a2a_agent_closed", "agent": agent_id(agent)}
+    return output.answer(options, shown, f"closed {agent}: only callers with a key send to it")
+
+
+def _card(options: Namespace) -> str:
+    official = official_agents.find(arguments.agent(options.name).display)
+    base_url, card = official_card.base_url(official.agent.display), official.card()
+    shown = {"kind": "a2a_agent_card", "base_url": base_url, "key_id": card_signing.key_id(), "card": card}
+    return output.answer(options, shown, f"{base_url}\n{json.dumps(card, indent=2, ensure_ascii=False)}")
 
 
 def _add(options: Namespace) -> str:
@@ -127,11 +97,10 @@ def _add(options: Namespace) -> str:
         made = registration.register_agent(Caller.command_line(), options.name, pubkey=options.pubkey, proof=proof)
     else:
         made = remote_agents.register(options, proof)
-    if options.json:
-        return output.as_json(agent_wire.registered(made))
     secrets = [("public key", made.agent.pubkey), ("private key", made.private_key), ("API key", made.api_key)]
     shown = output.columns([(f"  {name}", value) for name, value in secrets if value])
-    return "\n".join([made.agent.display, *shown, "Keep these: the hub never prints them again."])
+    text = "\n".join([made.agent.display, *shown, "Keep these: the hub never prints them again."])
+    return output.answer(options, agent_wire.registered(made), text)
 
 
 def _list(options: Namespace) -> str:
@@ -146,21 +115,18 @@ def _list(options: Namespace) -> str:
 
 def _pause(options: Namespace) -> str:
     paused = registration.pause_agent(Caller.command_line(), arguments.agent(options.name), reason=options.reason)
-    return output.as_json(agent_wire.paused(paused)) if options.json else f"paused {paused}"
+    return output.answer(options, agent_wire.paused(paused), f"paused {paused}")
 
 
 def _resume(options: Namespace) -> str:
     resumed = registration.resume_agent(Caller.command_line(), arguments.agent(options.name), reason=options.reason)
-    if options.json:
-        return output.as_json({"kind": "a2a_agent_resumed", "agent": agent_id(resumed)})
-    return f"resumed {resumed}"
+    return output.answer(options, {"kind": "a2a_agent_resumed", "agent": agent_id(resumed)}, f"resumed {resumed}")
 
 
 def _reclaim(options: Namespace) -> str:
     reclaimed = own_agent_setup.reclaim(Caller.command_line(), options.name)
-    if options.json:
-        return output.as_json({"kind": "a2a_agent_reclaimed", "agent": agent_id(reclaimed)})
-    return f"reclaimed {reclaimed}: its keys, public routes and grants are revoked, and its public key is new"
+    text = f"reclaimed {reclaimed}: its keys, public routes and grants are revoked, and its public key is new"
+    return output.answer(options, {"kind": "a2a_agent_reclaimed", "agent": agent_id(reclaimed)}, text)
 
 
 TEXTS = {
@@ -189,41 +155,49 @@ SWITCHES = {
 URLS = ("remote_url", "card_url")
 
 
-def add_profile_commands(commands: arguments.Commands) -> None:
-    profile = commands.add_parser("profile", help="show an agent's profile, or change it; '' empties a field")
-    profile.add_argument("agent", metavar="NAME", help="the agent")
-    for field, what in TEXTS.items():
-        kind = arguments.url_without_credentials(_option(field)) if field in URLS else str
-        profile.add_argument(_option(field), dest=f"profile_{field}", type=kind, metavar="TEXT", help=what)
-    profile.add_argument(
-        "--card-key",
-        dest="profile_card_key",
-        type=arguments.secret("--card-key"),
-        metavar="-",
-        help="read the hub's API key at that agent from stdin",
+def _add_profile_command(commands: arguments.Commands) -> None:
+    command(
+        commands,
+        "profile",
+        _profile,
+        AGENT,
+        *map(_text_field, TEXTS),
+        argument(
+            "--card-key",
+            dest="profile_card_key",
+            type=arguments.secret("--card-key"),
+            metavar="-",
+            help="read the hub's API key at that agent from stdin",
+        ),
+        _list_field("skill_bundles", "names of skill bundles, for its card"),
+        arguments.either(
+            _list_field("tools", "the tools it may use, in the order of its card"),
+            argument("--default-tools", action="store_true", help="let it use the default tools"),
+        ),
+        *(_list_field(field, what) for field, what in LISTS.items()),
+        *(
+            argument(name, type=arguments.switch(name), metavar="on|off", help=what)
+            for name, what in zip(map(_option, SWITCHES), SWITCHES.values(), strict=True)
+        ),
+        argument(
+            "--extensions",
+            type=arguments.json_objects("--extensions", "extensions"),
+            metavar="JSON",
+            help='extensions of the protocol, such as [{"uri": "https://example.org/x", "required": true}]; '
+            "[] for none",
+        ),
+        help="show an agent's profile, or change it; '' empties a field",
     )
-    profile.add_argument("--skill-bundles", type=_names, metavar="A,B", help="names of skill bundles, for its card")
-    permissions = profile.add_mutually_exclusive_group()
-    permissions.add_argument(
-        "--tools", type=_names, metavar="A,B", help="the tools it may use, in the order of its card"
-    )
-    permissions.add_argument("--default-tools", action="store_true", help="let it use the default tools")
-    _add_official(profile)
-    arguments.add_json(profile)
-    profile.set_defaults(run=_profile)
 
 
-def _add_official(profile: ArgumentParser) -> None:
-    for field, what in LISTS.items():
-        profile.add_argument(_option(field), type=_names, metavar="A,B", help=what)
-    for field, what in SWITCHES.items():
-        profile.add_argument(_option(field), type=arguments.switch(_option(field)), metavar="on|off", help=what)
-    profile.add_argument(
-        "--extensions",
-        type=arguments.json_objects("--extensions", "extensions"),
-        metavar="JSON",
-        help='extensions of the protocol, such as [{"uri": "https://example.org/x", "required": true}]; [] for none',
-    )
+def _text_field(field: str) -> arguments.Argument:
+    name = _option(field)
+    reads = arguments.url_without_credentials(name) if field in URLS else str
+    return argument(name, dest=f"profile_{field}", type=reads, metavar="TEXT", help=TEXTS[field])
+
+
+def _list_field(field: str, what: str) -> arguments.Argument:
+    return argument(_option(field), type=_names, metavar="A,B", help=what)
 
 
 def _profile(options: Namespace) -> str:
@@ -277,25 +251,19 @@ def _option(field: str) -> str:
 
 
 DEFAULT = "default"
-WRONG_USAGE = 2
 
 
-def add_quota_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("quotas", help="show and set what an agent may have at the hub")
-    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    show = verbs.add_parser("show", help="show each quota of an agent, and how much of it is used")
-    show.add_argument("agent", metavar="NAME", help="the agent")
-    arguments.add_json(show)
-    show.set_defaults(run=_show_quotas)
-
-    change = verbs.add_parser("set", help=f"give an agent quotas of its own; {DEFAULT} restores the setting")
-    change.add_argument("agent", metavar="NAME", help="the agent")
-    for name, what in NAMED.items():
-        change.add_argument(f"--{name.replace('_', '-')}", dest=f"quota_{name}", metavar="N", type=_limit, help=what)
-    change.add_argument("--to", metavar="RECIPIENT", help="with --queued: only its tasks to this agent")
-    arguments.add_json(change)
-    change.set_defaults(run=_set_quotas)
+def _add_quota_commands(commands: arguments.Commands) -> None:
+    verbs = arguments.group(commands, "quotas", "show and set what an agent may have at the hub")
+    what = "show each quota of an agent, and how much of it is used"
+    command(verbs, "show", _show_quotas, AGENT, help=what)
+    limits = (
+        argument(_option(name), dest=f"quota_{name}", metavar="N", type=_limit, help=what)
+        for name, what in NAMED.items()
+    )
+    recipient = argument("--to", metavar="RECIPIENT", help="with --queued: only its tasks to this agent")
+    what = f"give an agent quotas of its own; {DEFAULT} restores the setting"
+    command(verbs, "set", _set_quotas, AGENT, *limits, recipient, help=what)
 
 
 def _limit(text: str) -> int | str:
@@ -336,28 +304,25 @@ def _quota_row(usage: Usage) -> tuple[str, ...]:
     return usage.what, used, str(usage.limit), "its own" if usage.is_own else "the setting"
 
 
-def add_tool_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("tools", help="register and list MCP tools, which agent cards show as skills")
-    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    bring = verbs.add_parser("import", help="register the tools of an MCP tools/list answer, or update them")
-    bring.add_argument("listing", type=_json_file, metavar="FILE", help="file with the JSON answer; - reads stdin")
-    bring.add_argument("--default", action="store_true", help="let every agent without a list of tools use these tools")
-    arguments.add_json(bring)
-    bring.set_defaults(run=_import_tools)
-
-    listed = verbs.add_parser("list", help="list tools in the order of registration")
-    arguments.add_json(listed)
-    listed.set_defaults(run=_list_tools)
+def _add_tool_commands(commands: arguments.Commands) -> None:
+    verbs = arguments.group(commands, "tools", "register and list MCP tools, which agent cards show as skills")
+    command(
+        verbs,
+        "import",
+        _import_tools,
+        argument("listing", type=_json_file, metavar="FILE", help="file with the JSON answer; - reads stdin"),
+        argument("--default", action="store_true", help="let every agent without a list of tools use these tools"),
+        help="register the tools of an MCP tools/list answer, or update them",
+    )
+    command(verbs, "list", _list_tools, help="list tools in the order of registration")
 
 
 def _import_tools(options: Namespace) -> str:
     done = import_tools(Caller.command_line(), options.listing, default=options.default)
-    if options.json:
-        answer = {"added": done.added, "changed": done.changed, "unchanged": done.unchanged, "partial": done.is_partial}
-        return output.as_json({"kind": "a2a_tools_imported", **answer})
+    counts = {"added": done.added, "changed": done.changed, "unchanged": done.unchanged, "partial": done.is_partial}
     summary = f"{len(done.added)} added, {len(done.changed)} changed, {len(done.unchanged)} unchanged"
-    return f"{summary}; the listing has more pages: import those too" if done.is_partial else summary
+    text = f"{summary}; the listing has more pages: import those too" if done.is_partial else summary
+    return output.answer(options, {"kind": "a2a_tools_imported", **counts}, text)
 
 
 def _list_tools(options: Namespace) -> str:

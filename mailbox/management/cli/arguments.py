@@ -2,9 +2,10 @@
 
 import re
 import sys
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
+from operator import methodcaller
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -26,31 +27,60 @@ class Commands(Protocol):
     def add_parser(self, name: str, *, help: str, description: str = ...) -> ArgumentParser: ...  # noqa: A002
 
 
-def add_json(parser: ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the JSON that the API answers")
+Argument = Callable[[Any], object]  # adds itself to a parser, or to a group of it
 
 
-def add_limit(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--limit", type=integer("--limit", least=1, most=1000), default=10, metavar="N", help="(default: %(default)s)"
-    )
+def argument(*names: str, **how: Any) -> Argument:
+    """Return an argument, declared as for ``ArgumentParser.add_argument``."""
+    return methodcaller("add_argument", *names, **how)
 
 
-def add_receiving(parser: ArgumentParser) -> None:
-    """Add the options of a receive: how long to wait, and the id under which it can be repeated."""
-    parser.add_argument(
-        "--wait-ms",
-        type=integer("--wait-ms", most=LONGEST_WAIT_MS),
-        default=0,
-        metavar="N",
-        help=f"wait up to N milliseconds, at most {LONGEST_WAIT_MS} (default: 0)",
-    )
-    parser.add_argument(
-        "--attempt-id",
-        type=uuid("--attempt-id"),
-        metavar="UUID",
-        help="id of this receive; the same id returns the same answer again until that has ended",
-    )
+def number(name: str, *, least: int = 0, most: int | None = None, metavar: str = "N", **how: Any) -> Argument:
+    """Return the option of an integer between two bounds."""
+    return argument(name, type=integer(name, least=least, most=most), metavar=metavar, **how)
+
+
+def identity(name: str, *, metavar: str = "UUID", **how: Any) -> Argument:
+    """Return the option or the argument of a UUID."""
+    dest = name if name.startswith("-") else name.replace("-", "_")
+    return argument(dest, type=uuid(name), metavar=metavar, **how)
+
+
+def word(name: str, what: str, *words: str, **how: Any) -> Argument:
+    """Return the option of one of these words, read as by `one_of`."""
+    return argument(name, type=one_of(what, *words), metavar="|".join(words), **how)
+
+
+def either(*choices: Argument, required: bool = False) -> Argument:
+    """Return arguments of which a command takes only one."""
+
+    def add(parser: ArgumentParser) -> None:
+        group = parser.add_mutually_exclusive_group(required=required)
+        for choice in choices:
+            choice(group)
+
+    return add
+
+
+def group(commands: Commands, name: str, what: str) -> Commands:
+    """Add a command that has commands of its own, and return their place."""
+    return commands.add_parser(name, help=what).add_subparsers(title="commands", metavar="COMMAND", required=True)
+
+
+def command(
+    commands: Commands,
+    name: str,
+    run: Callable[[Namespace], str],
+    *takes: Argument,
+    has_json: bool = True,
+    **texts: str,
+) -> ArgumentParser:
+    """Add a command with its arguments. ``run`` returns what it prints. ``texts`` are its help and its description."""
+    parser = commands.add_parser(name, **texts)
+    for add in (*takes, *([JSON] if has_json else [])):
+        add(parser)
+    parser.set_defaults(run=run)
+    return parser
 
 
 def agent(name: str) -> Agent:
@@ -175,3 +205,23 @@ def _json(name: str, text: str) -> Any:
         return json_text.loads(text)
     except InvalidJsonError as error:
         raise ArgumentTypeError(f"{name} is not accepted: {error}") from error
+
+
+JSON = argument("--json", action="store_true", help="print the JSON that the API answers")
+NAME = argument("name", metavar="NAME", help="the agent")
+AGENT = argument("agent", metavar="NAME", help="the agent")
+TASK = identity("task-id", metavar="TASK_ID", help="the task")
+LEASE = identity("--lease-id", help="refuse unless this lease is live")
+REASON = argument("--reason", default="", metavar="TEXT", help="why; the journal keeps it")
+LIMIT = number("--limit", least=1, most=1000, default=10, help="(default: %(default)s)")
+CURSOR = argument("--cursor", metavar="CURSOR", help="the next_cursor of the page before")
+# The options of a receive: how long to wait, and the id under which it can be repeated.
+WAIT = number(
+    "--wait-ms",
+    most=LONGEST_WAIT_MS,
+    default=0,
+    help=f"wait up to N milliseconds, at most {LONGEST_WAIT_MS} (default: 0)",
+)
+ATTEMPT = identity(
+    "--attempt-id", help="id of this receive; the same id returns the same answer again until that has ended"
+)

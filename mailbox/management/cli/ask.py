@@ -15,6 +15,7 @@ from django.core.management.base import CommandError
 
 from a2a_hub_client.credentials import KEY
 from mailbox.management.cli import arguments, output
+from mailbox.management.cli.arguments import argument, command
 from mailbox.management.cli.remote_agents import read_key
 from mailbox.words import content
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from agentcards.official_client.shown import ShownMessage, ShownTask
 
 # The command imports its client itself, so the other commands start without httpx and httpcore.
-USUAL_TIMEOUT_S, MOST_TIMEOUT_S = 300, 86_400
 STILL_AT_WORK = 8
 EXIT_CODES = {
     "TASK_STATE_FAILED": 3,
@@ -43,30 +43,37 @@ and 5 if it was cancelled. It exits with 6 for a question, 7 for a required auth
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    ask = commands.add_parser("ask", help="talk to an agent over the official A2A protocol", description=DESCRIPTION)
-    ask.add_argument(
-        "agent",
-        type=_agent,
-        metavar="AGENT",
-        help="an agent of this hub, or the URL of an agent or its card; - reads stdin",
+    command(
+        commands,
+        "ask",
+        _ask,
+        argument(
+            "agent",
+            type=_agent,
+            metavar="AGENT",
+            help="an agent of this hub, or the URL of an agent or its card; - reads stdin",
+        ),
+        argument("text", metavar="TEXT", help="the message"),
+        argument("--stream", action="store_true", help="receive by a stream, where the agent has one"),
+        argument(
+            "--key-file",
+            type=Path,
+            metavar="FILE",
+            help=f"the file of the API key at the agent (default for agents of this hub: from {KEY})",
+        ),
+        arguments.number(
+            "--timeout",
+            least=1,
+            most=86_400,
+            default=300,
+            metavar="S",
+            help="wait at most S seconds for each answer (default: %(default)s)",
+        ),
+        argument("--json", action="store_true", help="print each event as a line of JSON"),
+        has_json=False,
+        help="talk to an agent over the official A2A protocol",
+        description=DESCRIPTION,
     )
-    ask.add_argument("text", metavar="TEXT", help="the message")
-    ask.add_argument("--stream", action="store_true", help="receive by a stream, where the agent has one")
-    ask.add_argument(
-        "--key-file",
-        type=Path,
-        metavar="FILE",
-        help=f"the file of the API key at the agent (default for agents of this hub: from {KEY})",
-    )
-    ask.add_argument(
-        "--timeout",
-        type=arguments.integer("--timeout", least=1, most=MOST_TIMEOUT_S),
-        default=USUAL_TIMEOUT_S,
-        metavar="S",
-        help="wait at most S seconds for each answer (default: %(default)s)",
-    )
-    ask.add_argument("--json", action="store_true", help="print each event as a line of JSON")
-    ask.set_defaults(run=_ask)
 
 
 def _agent(text: str) -> str:

@@ -11,58 +11,83 @@ from mailbox.access.callers import Caller
 from mailbox.database import old_bytes
 from mailbox.database.backups import archive
 from mailbox.management.cli import arguments, output
+from mailbox.management.cli.arguments import argument, command
 from mailbox.upkeep import backups, erasure
 from mailbox.upkeep.backups import Restored
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    backup = commands.add_parser("backup", help="write the database and the hub's secret to one file; the hub may run")
-    backup.add_argument("file", type=Path, metavar="FILE", help="the backup; it holds secrets, so keep it private")
-    backup.add_argument("--force", action="store_true", help="replace an earlier file of this name")
-    arguments.add_json(backup)
-    backup.set_defaults(run=_backup)
-
-    restore = commands.add_parser(
-        "restore", help="replace database and secret by those of a backup; stop the hub first"
+    command(
+        commands,
+        "backup",
+        _backup,
+        argument("file", type=Path, metavar="FILE", help="the backup; it holds secrets, so keep it private"),
+        argument("--force", action="store_true", help="replace an earlier file of this name"),
+        help="write the database and the hub's secret to one file; the hub may run",
     )
-    restore.add_argument("file", type=Path, metavar="FILE", help="the file that `backup` wrote")
-    restore.add_argument(
-        "--replace", action="store_true", help="replace a database with tasks; it is kept under a new name"
+    restore = command(
+        commands,
+        "restore",
+        _restore,
+        argument("file", type=Path, metavar="FILE", help="the file that `backup` wrote"),
+        argument("--replace", action="store_true", help="replace a database with tasks; it is kept under a new name"),
+        help="replace database and secret by those of a backup; stop the hub first",
     )
-    arguments.add_json(restore)
     # The checks open the database, which need not exist yet, or may be damaged.
-    restore.set_defaults(run=_restore, skip_checks=True)
-    add_erase_command(commands)
-    add_secret_commands(commands)
-    add_alert_commands(commands)
+    restore.set_defaults(skip_checks=True)
+    subject = arguments.either(
+        arguments.identity("--task", metavar="ID", help="the task"),
+        argument("--agent", metavar="NAME", help="the agent that sent or received the tasks"),
+        required=True,
+    )
+    command(
+        commands,
+        "erase",
+        _erase,
+        subject,
+        argument("--reason", required=True, metavar="TEXT", help="why; the journal records it"),
+        help="blank the payload of a finished task, or of all tasks of an agent; only hashes stay",
+        description="Names stay, and so do backups. A task that has not finished is refused.",
+    )
+    command(
+        arguments.group(commands, "secrets", "encrypt the stored secrets under a new SECRET_KEY"),
+        "rotate",
+        _rotate_secret,
+        help="encrypt each stored secret again, under the newest SECRET_KEY; can be repeated",
+        description="Encrypts the secrets of callbacks and the URLs of remote agents again. SECRET_KEY is the new "
+        "secret, and SECRET_KEY_FALLBACKS or the file secret_key_fallbacks has the earlier secrets.",
+    )
+    command(
+        arguments.group(commands, "alerts", "test the channels of the alerts"),
+        "test",
+        _test,
+        help="send a test alert to every channel",
+        description="Sends a test alert to A2A_ALERT_URL and A2A_ALERT_MAIL. Exits with 1 if a channel refuses it.",
+    )
 
 
 def _backup(options: Namespace) -> str:
     made = backups.back_up(Caller.command_line(), options.file, replaces=options.force)
-    if options.json:
-        written = {"file": str(made.file.absolute()), "bytes": made.size, "manifest": made.manifest.as_json()}
-        return output.as_json({"kind": "a2a_backup", **written})
+    written = {"file": str(made.file.absolute()), "bytes": made.size, "manifest": made.manifest.as_json()}
     secret = "with the secret" if made.manifest.has_secret else "without the secret: keep SECRET_KEY of the environment"
-    return f"wrote {made.file}: {made.size} bytes, {archive.totals(made.manifest.rows)}, {secret}"
+    text = f"wrote {made.file}: {made.size} bytes, {archive.totals(made.manifest.rows)}, {secret}"
+    return output.answer(options, {"kind": "a2a_backup", **written}, text)
 
 
 def _restore(options: Namespace) -> str:
     done = backups.restore(Caller.command_line(), options.file, replaces=options.replace)
-    if options.json:
-        return output.as_json(
-            {
-                "kind": "a2a_restored",
-                "file": str(options.file.absolute()),
-                "kept": done.kept,
-                "kept_secret": str(done.kept_secret) if done.kept_secret else None,
-                "kept_seal_key": str(done.kept_seal_key) if done.kept_seal_key else None,
-                "journal_problem": done.journal_problem,
-                "secret_differs": done.secret_differs,
-                "migrated": done.migrated,
-                "manifest": done.manifest.as_json(),
-            }
-        )
-    return "\n".join(_lines(done))
+    shown = {
+        "kind": "a2a_restored",
+        "file": str(options.file.absolute()),
+        "kept": done.kept,
+        "kept_secret": str(done.kept_secret) if done.kept_secret else None,
+        "kept_seal_key": str(done.kept_seal_key) if done.kept_seal_key else None,
+        "journal_problem": done.journal_problem,
+        "secret_differs": done.secret_differs,
+        "migrated": done.migrated,
+        "manifest": done.manifest.as_json(),
+    }
+    return output.answer(options, shown, "\n".join(_lines(done)))
 
 
 def _lines(done: Restored) -> Iterator[str]:
@@ -84,19 +109,6 @@ def _lines(done: Restored) -> Iterator[str]:
         )
 
 
-def add_alert_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("alerts", help="test the channels of the alerts")
-    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    test = verbs.add_parser(
-        "test",
-        help="send a test alert to every channel",
-        description="Sends a test alert to A2A_ALERT_URL and A2A_ALERT_MAIL. Exits with 1 if a channel refuses it.",
-    )
-    arguments.add_json(test)
-    test.set_defaults(run=_test)
-
-
 def _test(options: Namespace) -> str:
     from mailbox.upkeep import alerts
 
@@ -106,51 +118,16 @@ def _test(options: Namespace) -> str:
         sent = alerts.send_test(Caller.command_line())
     except alerts.AlertError as error:
         raise CommandError(f"The test alert failed. {error}") from error
-    return output.as_json({"kind": "a2a_test_alert", "to": sent}) if options.json else f"sent to {', '.join(sent)}"
-
-
-def add_secret_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("secrets", help="encrypt the stored secrets under a new SECRET_KEY")
-    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    rotate = verbs.add_parser(
-        "rotate",
-        help="encrypt each stored secret again, under the newest SECRET_KEY; can be repeated",
-        description="Encrypts the secrets of callbacks and the URLs of remote agents again. SECRET_KEY is the new "
-        "secret, and SECRET_KEY_FALLBACKS or the file secret_key_fallbacks has the earlier secrets.",
-    )
-    arguments.add_json(rotate)
-    rotate.set_defaults(run=_rotate_secret)
+    return output.answer(options, {"kind": "a2a_test_alert", "to": sent}, f"sent to {', '.join(sent)}")
 
 
 def _rotate_secret(options: Namespace) -> str:
-    from agentcards import secrets
-
     done = secrets.reseal(Caller.command_line())
-    if options.json:
-        counts = {"resealed": done.resealed, "unreadable": done.unreadable}
-        return output.as_json({"kind": "a2a_secrets_rotated", **counts})
+    shown = {"kind": "a2a_secrets_rotated", "resealed": done.resealed, "unreadable": done.unreadable}
     lines = [f"encrypted {done.resealed} secret(s) again"]
     if done.unreadable:
         lines.append(f"{done.unreadable} cannot be read: SECRET_KEY_FALLBACKS lacks their secret")
-    return "\n".join(lines)
-
-
-HELD = "A long read keeps the old bytes in SQLite's write-ahead log. Run the command again when it has ended."
-
-
-def add_erase_command(commands: arguments.Commands) -> None:
-    erase = commands.add_parser(
-        "erase",
-        help="blank the payload of a finished task, or of all tasks of an agent; only hashes stay",
-        description="Names stay, and so do backups. A task that has not finished is refused.",
-    )
-    subject = erase.add_mutually_exclusive_group(required=True)
-    subject.add_argument("--task", type=arguments.uuid("--task"), metavar="ID", help="the task")
-    subject.add_argument("--agent", metavar="NAME", help="the agent that sent or received the tasks")
-    erase.add_argument("--reason", required=True, metavar="TEXT", help="why; the journal records it")
-    arguments.add_json(erase)
-    erase.set_defaults(run=_erase)
+    return output.answer(options, shown, "\n".join(lines))
 
 
 def _erase(options: Namespace) -> str:
@@ -162,8 +139,8 @@ def _erase(options: Namespace) -> str:
         erased = dict(erasure.erase_agent(caller, agent, reason=options.reason))
         erased |= secrets.erase_cards(caller, agent, reason=options.reason)
     if not old_bytes.forget():
-        raise CommandError(f"The payload is blank. {HELD}")
-    if options.json:
-        return output.as_json({"kind": "a2a_erasure", "erased": erased})
+        held = "A long read keeps the old bytes in SQLite's write-ahead log. Run the command again when it has ended."
+        raise CommandError(f"The payload is blank. {held}")
     counts = [f"{count} {name}" for name, count in erased.items() if count]
-    return f"erased {', '.join(counts)}" if counts else "nothing was left to erase"
+    text = f"erased {', '.join(counts)}" if counts else "nothing was left to erase"
+    return output.answer(options, {"kind": "a2a_erasure", "erased": erased}, text)

@@ -11,6 +11,7 @@ from django.core.management import CommandError
 from mailbox.database.backups import files
 from mailbox.dialects.covenant import journal_wire
 from mailbox.management.cli import arguments, output
+from mailbox.management.cli.arguments import WRONG_USAGE, argument, command
 from mailbox.upkeep import journal_export, verification
 from mailbox.upkeep.verification import Verification
 from mailbox.words.errors import MailboxError
@@ -32,36 +33,32 @@ class _File(Action):
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    group = commands.add_parser("audit", help="verify the sealed journal, and export it to a file")
-    verbs = group.add_subparsers(title="commands", metavar="COMMAND", required=True)
-
-    verify = verbs.add_parser(
+    verbs = arguments.group(commands, "audit", "verify the sealed journal, and export it to a file")
+    row = arguments.integer("a row", least=1)
+    command(
+        verbs,
         "verify",
+        _verify,
+        argument("--from", dest="first", type=row, default=1, metavar="ROW", help="begin at this row's block"),
+        argument("--to", dest="last", type=row, metavar="ROW", help="end at this row's block"),
+        argument("--head", default="", metavar="HASH", help="a head recorded elsewhere, which must be there"),
+        argument("--file", type=Path, action=_File, metavar="FILE", help="check an exported journal instead"),
+        argument("--key", default="", metavar="HEX", help="with --file: the public key that must have signed"),
         help="check that no sealed row of the journal was changed; exit with 1 if one was",
         description="The command names the first wrong block and row. The newest rows are not sealed yet.",
     )
-    number = arguments.integer("a row", least=1)
-    verify.add_argument("--from", dest="first", type=number, default=1, metavar="ROW", help="begin at this row's block")
-    verify.add_argument("--to", dest="last", type=number, metavar="ROW", help="end at this row's block")
-    verify.add_argument("--head", default="", metavar="HASH", help="a head recorded elsewhere, which must be there")
-    verify.add_argument("--file", type=Path, action=_File, metavar="FILE", help="check an exported journal instead")
-    verify.add_argument("--key", default="", metavar="HEX", help="with --file: the public key that must have signed")
-    arguments.add_json(verify)
-    verify.set_defaults(run=_verify)
-
-    export = verbs.add_parser("export", help="write rows, seals and public key as JSON lines to a private file")
-    export.add_argument("file", type=Path, metavar="FILE", help="the new file; an earlier one is replaced")
-    arguments.add_json(export)
-    export.set_defaults(run=_export)
+    file = argument("file", type=Path, metavar="FILE", help="the new file; an earlier one is replaced")
+    what = "write rows, seals and public key as JSON lines to a private file"
+    command(verbs, "export", _export, file, help=what)
 
 
 def _verify(options: Namespace) -> str:
     if options.last is not None and options.last < options.first:
-        raise CommandError("--to must not be before --from", returncode=2)
+        raise CommandError("--to must not be before --from", returncode=WRONG_USAGE)
     if options.file and (options.first > 1 or options.last is not None):
-        raise CommandError("--from and --to do not go with --file, which is checked whole", returncode=2)
+        raise CommandError("--from and --to do not go with --file, which is checked whole", returncode=WRONG_USAGE)
     if options.key and not options.file:
-        raise CommandError("--key goes with --file alone", returncode=2)
+        raise CommandError("--key goes with --file alone", returncode=WRONG_USAGE)
     try:
         result = (
             journal_export.verify(options.file, key=options.key, head=options.head)
@@ -97,7 +94,6 @@ def _export(options: Namespace) -> str:
             made = journal_export.write(stream)
     except OSError as error:
         raise MailboxError(f"cannot write {options.file}: {error.strerror}") from error
-    if options.json:
-        written = {"file": str(options.file.absolute()), "rows": made.rows, "blocks": made.blocks}
-        return output.as_json({"kind": "audit_export", **written, "head": made.head and made.head.hash})
-    return f"wrote {options.file}: {made.rows} row(s) in {made.blocks} block(s)"
+    written = {"file": str(options.file.absolute()), "rows": made.rows, "blocks": made.blocks}
+    shown = {"kind": "audit_export", **written, "head": made.head and made.head.hash}
+    return output.answer(options, shown, f"wrote {options.file}: {made.rows} row(s) in {made.blocks} block(s)")

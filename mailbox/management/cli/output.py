@@ -3,6 +3,7 @@
 import codecs
 import io
 import sys
+from argparse import Namespace
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -40,6 +41,11 @@ def printable(text: str) -> str:
 def as_json(value: object) -> str:
     """Return one line of JSON, spelled as the API does."""
     return orjson.dumps(value).decode()
+
+
+def answer(options: Namespace, shown: object, text: str) -> str:
+    """Return what a command prints: ``text`` for people, or with ``--json`` the JSON of the API."""
+    return as_json(shown) if options.json else text
 
 
 def lines(parts: Iterable[str], *, none: str) -> str:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments, output
+from mailbox.management.cli.arguments import argument, command
 from mailbox.management.cli.progress import spinning
 
 if TYPE_CHECKING:
@@ -20,39 +21,34 @@ if TYPE_CHECKING:
 
 # Each command imports its client itself, so the other commands start without httpx and httpcore.
 URL = arguments.url_without_credentials("URL")
-LEAST_TIMEOUT_MS, USUAL_TIMEOUT_MS, MOST_TIMEOUT_MS = 1_000, 300_000, 600_000
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    discover = commands.add_parser("discover", help="show the agent card of a remote agent")
-    discover.add_argument("url", type=URL, metavar="URL", help="its base URL; - reads stdin")
-    arguments.add_json(discover)
-    discover.set_defaults(run=_discover)
-
-    invoke = commands.add_parser("invoke", help="send a remote agent a task and wait for the answer")
-    invoke.add_argument(
-        "url",
-        type=URL,
-        metavar="URL",
-        help="its base URL; - reads stdin, where user:password@ is sent as Basic, and :KEY@ as Bearer",
+    url = argument("url", type=URL, metavar="URL", help="its base URL; - reads stdin")
+    command(commands, "discover", _discover, url, help="show the agent card of a remote agent")
+    command(
+        commands,
+        "invoke",
+        _invoke,
+        argument(
+            "url",
+            type=URL,
+            metavar="URL",
+            help="its base URL; - reads stdin, where user:password@ is sent as Basic, and :KEY@ as Bearer",
+        ),
+        argument("text", metavar="TEXT", help="what to do"),
+        argument("--skill", metavar="SKILL", help="the skill to use"),
+        arguments.number(
+            "--timeout-ms",
+            least=1_000,
+            most=600_000,
+            default=300_000,
+            help="wait at most N milliseconds (default: %(default)s)",
+        ),
+        help="send a remote agent a task and wait for the answer",
     )
-    invoke.add_argument("text", metavar="TEXT", help="what to do")
-    invoke.add_argument("--skill", metavar="SKILL", help="the skill to use")
-    invoke.add_argument(
-        "--timeout-ms",
-        type=arguments.integer("--timeout-ms", least=LEAST_TIMEOUT_MS, most=MOST_TIMEOUT_MS),
-        default=USUAL_TIMEOUT_MS,
-        metavar="N",
-        help="wait at most N milliseconds (default: %(default)s)",
-    )
-    arguments.add_json(invoke)
-    invoke.set_defaults(run=_invoke)
-
-    carry = commands.add_parser(
-        "carry",
-        help="deliver tasks to remote agents, send callbacks and tell webhooks, until stopped (started by `serve`)",
-    )
-    carry.set_defaults(run=_carry)
+    what = "deliver tasks to remote agents, send callbacks and tell webhooks, until stopped (started by `serve`)"
+    command(commands, "carry", _carry, has_json=False, help=what)
 
 
 def _discover(options: Namespace) -> str:

@@ -1,16 +1,18 @@
 """``say``, ``messages``, ``artifacts``, ``post-result``, ``drain`` and ``delivered``. Source: A2A, messages."""
 
 import sys
-from argparse import ArgumentParser, Namespace
+from argparse import Namespace
 from datetime import timedelta
 from typing import Any
 
 from mailbox.access.callers import Caller
+from mailbox.database.paging import Page
 from mailbox.dialects.covenant import conversation_wire, wire
 from mailbox.inspection import answers, conversation, lists, lookup
 from mailbox.life import expiry, results
 from mailbox.life.conversation import say
 from mailbox.management.cli import arguments, output
+from mailbox.management.cli.arguments import CURSOR, LIMIT, TASK, argument, command, number
 from mailbox.models import Message
 from mailbox.words.conversation import Words
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
@@ -18,61 +20,58 @@ from mailbox.words.times import LONGEST_WAIT_MS
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    add_conversation_commands(commands)
-    _add_post(commands)
-    _add_drain(commands)
-    _add_delivered(commands)
-
-
-def _add_post(commands: arguments.Commands) -> None:
-    post = commands.add_parser("post-result", help="post a task's result as its recipient")
-    post.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID", help="the task")
-    post.add_argument(
-        "--status",
-        required=True,
-        type=arguments.one_of("status", "ok", "error", "partial", "rejected"),
-        metavar="ok|error|partial|rejected",
-        help="how the work ended",
+    _add_conversation_commands(commands)
+    content = arguments.either(
+        argument("--text", metavar="TEXT", help="the content, as one text block"),
+        argument(
+            "--content",
+            type=arguments.json_objects("--content", "content blocks"),
+            metavar="JSON",
+            help='the content, as content blocks such as [{"type": "text", "text": "…"}]; '
+            "other types: json, image, audio, resource, resource_link",
+        ),
     )
-    content = post.add_mutually_exclusive_group()
-    content.add_argument("--text", metavar="TEXT", help="the content, as one text block")
-    content.add_argument(
-        "--content",
-        type=arguments.json_objects("--content", "content blocks"),
-        metavar="JSON",
-        help='the content, as content blocks such as [{"type": "text", "text": "…"}]; '
-        "other types: json, image, audio, resource, resource_link",
+    words = ("ok", "error", "partial", "rejected")
+    command(
+        commands,
+        "post-result",
+        _post,
+        TASK,
+        arguments.word("--status", "status", *words, required=True, help="how the work ended"),
+        content,
+        argument("--error-message", metavar="TEXT", help="why the work failed, or why the task is rejected"),
+        argument("--message", metavar="TEXT", help="closing words beside the content"),
+        argument(
+            "--direct", action="store_true", help="the content itself is the answer: one message instead of a task"
+        ),
+        arguments.LEASE,
+        help="post a task's result as its recipient",
     )
-    post.add_argument("--error-message", metavar="TEXT", help="why the work failed, or why the task is rejected")
-    post.add_argument("--message", metavar="TEXT", help="closing words beside the content")
-    post.add_argument(
-        "--direct", action="store_true", help="the content itself is the answer: one message instead of a task"
-    )
-    post.add_argument(
-        "--lease-id", type=arguments.uuid("--lease-id"), metavar="UUID", help="refuse unless this lease is live"
-    )
-    arguments.add_json(post)
-    post.set_defaults(run=_post)
+    sender = argument("name", metavar="NAME", help="the agent that sent the tasks")
+    ack = arguments.identity("--ack", metavar="TASK_ID", help="first acknowledge the result of this task")
+    what = "receive the oldest pending result of the tasks that an agent sent"
+    command(commands, "drain", _drain, sender, arguments.WAIT, arguments.ATTEMPT, ack, help=what)
+    what = "list the results that an agent received and did not acknowledge"
+    command(commands, "delivered", _delivered, sender, LIMIT, CURSOR, help=what)
 
 
-def _add_drain(commands: arguments.Commands) -> None:
-    drain = commands.add_parser("drain", help="receive the oldest pending result of the tasks that an agent sent")
-    drain.add_argument("name", metavar="NAME", help="the agent that sent the tasks")
-    arguments.add_receiving(drain)
-    drain.add_argument(
-        "--ack", type=arguments.uuid("--ack"), metavar="TASK_ID", help="first acknowledge the result of this task"
+def _add_conversation_commands(commands: arguments.Commands) -> None:
+    text = argument("text", metavar="TEXT", help="the message; - reads stdin")
+    attempt = arguments.identity(
+        "--attempt-id", help="id of this message; the same command can then be repeated safely"
     )
-    arguments.add_json(drain)
-    drain.set_defaults(run=_drain)
-
-
-def _add_delivered(commands: arguments.Commands) -> None:
-    delivered = commands.add_parser("delivered", help="list the results that an agent received and did not acknowledge")
-    delivered.add_argument("name", metavar="NAME", help="the agent that sent the tasks")
-    arguments.add_limit(delivered)
-    delivered.add_argument("--cursor", metavar="CURSOR", help="the next_cursor of the page before")
-    arguments.add_json(delivered)
-    delivered.set_defaults(run=_delivered)
+    what = "say more to the agent of a task as its sender, or answer a question"
+    command(commands, "say", _say, TASK, text, attempt, help=what)
+    after = number("--after", default=0, help="only messages after this number")
+    wait = number(
+        "--wait-ms",
+        most=LONGEST_WAIT_MS,
+        default=0,
+        help=f"wait up to N milliseconds for a message, at most {LONGEST_WAIT_MS} (default: 0)",
+    )
+    what = "read the conversation of a task, and wait for more"
+    command(commands, "messages", _messages, TASK, after, wait, LIMIT, help=what)
+    command(commands, "artifacts", _artifacts, TASK, LIMIT, CURSOR, help="read the artifacts of a task")
 
 
 def _post(options: Namespace) -> str:
@@ -86,9 +85,7 @@ def _post(options: Namespace) -> str:
         direct=options.direct,
     )
     posted = results.post_result(Caller.command_line(lookup.recipient_of(options.task_id)), envelope)
-    if options.json:
-        return output.as_json(wire.posted(posted))
-    return f"posted {posted.status} for task {posted.task.uuid}"
+    return output.answer(options, wire.posted(posted), f"posted {posted.status} for task {posted.task.uuid}")
 
 
 def _blocks(options: Namespace) -> list[dict[str, Any]]:
@@ -113,51 +110,7 @@ def _delivered(options: Namespace) -> str:
     if options.json:
         return output.as_json(wire.delivered_page(page, answers.beside(page.items)))
     rows = [(str(row.task.uuid), row.status, output.moment(row.delivered_at or row.posted_at)) for row in page.items]
-    more = [f"(more: --cursor {page.next_cursor})"] if page.next_cursor else []
-    return output.lines(
-        [*(output.columns(rows) if rows else ()), *more], none="(no result waits for an acknowledgement)"
-    )
-
-
-def add_conversation_commands(commands: arguments.Commands) -> None:
-    speak = commands.add_parser("say", help="say more to the agent of a task as its sender, or answer a question")
-    _add_task(speak)
-    speak.add_argument("text", metavar="TEXT", help="the message; - reads stdin")
-    speak.add_argument(
-        "--attempt-id",
-        type=arguments.uuid("--attempt-id"),
-        metavar="UUID",
-        help="id of this message; the same command can then be repeated safely",
-    )
-    arguments.add_json(speak)
-    speak.set_defaults(run=_say)
-
-    read = commands.add_parser("messages", help="read the conversation of a task, and wait for more")
-    _add_task(read)
-    read.add_argument(
-        "--after", type=arguments.integer("--after"), default=0, metavar="N", help="only messages after this number"
-    )
-    read.add_argument(
-        "--wait-ms",
-        type=arguments.integer("--wait-ms", most=LONGEST_WAIT_MS),
-        default=0,
-        metavar="N",
-        help=f"wait up to N milliseconds for a message, at most {LONGEST_WAIT_MS} (default: 0)",
-    )
-    arguments.add_limit(read)
-    arguments.add_json(read)
-    read.set_defaults(run=_messages)
-
-    made = commands.add_parser("artifacts", help="read the artifacts of a task")
-    _add_task(made)
-    arguments.add_limit(made)
-    made.add_argument("--cursor", metavar="CURSOR", help="the next_cursor of the page before")
-    arguments.add_json(made)
-    made.set_defaults(run=_artifacts)
-
-
-def _add_task(parser: ArgumentParser) -> None:
-    parser.add_argument("task_id", type=arguments.uuid("task-id"), metavar="TASK_ID", help="the task")
+    return output.lines([*output.columns(rows), *_more(page)], none="(no result waits for an acknowledgement)")
 
 
 def _say(options: Namespace) -> str:
@@ -165,9 +118,7 @@ def _say(options: Namespace) -> str:
     caller = Caller.command_line(lookup.sender_of(options.task_id))
     words = Words(content=[{"type": "text", "text": text}])
     sent = say(caller, options.task_id, words, attempt_id=options.attempt_id)
-    if options.json:
-        return output.as_json(conversation_wire.sent(sent))
-    return f"sent turn {sent.turn} of task {options.task_id}"
+    return output.answer(options, conversation_wire.sent(sent), f"sent turn {sent.turn} of task {options.task_id}")
 
 
 def _messages(options: Namespace) -> str:
@@ -199,8 +150,11 @@ def _artifacts(options: Namespace) -> str:
     made = conversation_wire.artifacts(options.task_id, page)
     if options.json:
         return output.as_json(made)
-    more = [f"(more: --cursor {page.next_cursor})"] if page.next_cursor else []
-    return "\n\n".join([*map(_artifact, made["artifacts"]), *more]) or "(no artifact)"
+    return "\n\n".join([*map(_artifact, made["artifacts"]), *_more(page)]) or "(no artifact)"
+
+
+def _more(page: Page[Any]) -> list[str]:
+    return [f"(more: --cursor {page.next_cursor})"] if page.next_cursor else []
 
 
 def _artifact(shown: conversation_wire.WireArtifact) -> str:

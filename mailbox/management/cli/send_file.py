@@ -153,7 +153,7 @@ def _too_long() -> MailboxError:
 AT_ONCE = batches.MOST_SENT
 BYTES_AT_ONCE = 1_048_576  # of lines
 MOST_REPORTED = 1_000  # refused lines that the message at the end names
-WRONG_USAGE, INTERRUPTED = 2, 130
+INTERRUPTED = 130
 
 
 def send_file(options: Namespace) -> str:
@@ -282,7 +282,7 @@ def _opened(path: str) -> Iterator[tuple[BinaryIO, int | None]]:
     try:
         source = open(path, "rb")  # noqa: SIM115 (closed below; an error of the block is not one of opening)
     except OSError as error:
-        raise CommandError(f"--file {path}: {error.strerror}", returncode=WRONG_USAGE) from error
+        raise CommandError(f"--file {path}: {error.strerror}", returncode=arguments.WRONG_USAGE) from error
     with source:
         status = os.fstat(source.fileno())
         yield source, status.st_size if stat.S_ISREG(status.st_mode) else None

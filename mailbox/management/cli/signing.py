@@ -15,34 +15,33 @@ from mailbox.access.agents import registration
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import signing_keys
 from mailbox.management.cli import arguments
-from mailbox.management.cli.arguments import WRONG_USAGE
+from mailbox.management.cli.arguments import NAME, WRONG_USAGE, argument, command
 from mailbox.words import ed25519
 from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import InvalidRequestError
 
 
 def add_commands(verbs: arguments.Commands) -> None:
-    new = verbs.add_parser("new-key", help="write a new private key to a file that only you can read")
-    new.add_argument("file", type=Path, metavar="FILE", help="the new file; an existing file is never replaced")
-    new.set_defaults(run=_new_key, skip_checks=True)
-
-    prove = verbs.add_parser("prove", help="print the proof of a private key, for registration or set-key")
-    prove.add_argument("name", metavar="NAME", help="the agent; research means research@local")
-    prove.add_argument("--key-file", type=Path, required=True, metavar="FILE", help="the file of the private key")
-    prove.add_argument("--previous", type=Path, metavar="FILE", help="the file of the agent's private key until now")
-    prove.add_argument(
-        "--url", default=settings.PUBLIC_URL, metavar="URL", help="the hub's public URL (default: %(default)s)"
-    )
-    prove.set_defaults(run=_prove, skip_checks=True)
-
-    setting = verbs.add_parser("set-key", help="let an agent sign by another key")
-    setting.add_argument("name", metavar="NAME", help="the agent")
-    setting.add_argument("--proof", type=Path, required=True, metavar="FILE", help="the proof that prove has printed")
-    setting.set_defaults(run=_set_key)
-
-    retire = verbs.add_parser("retire-key", help="let an agent sign no more requests by its key")
-    retire.add_argument("name", metavar="NAME", help="the agent")
-    retire.set_defaults(run=_retire_key)
+    file = argument("file", type=Path, metavar="FILE", help="the new file; an existing file is never replaced")
+    what = "write a new private key to a file that only you can read"
+    command(verbs, "new-key", _new_key, file, has_json=False, help=what).set_defaults(skip_checks=True)
+    command(
+        verbs,
+        "prove",
+        _prove,
+        argument("name", metavar="NAME", help="the agent; research means research@local"),
+        argument("--key-file", type=Path, required=True, metavar="FILE", help="the file of the private key"),
+        argument("--previous", type=Path, metavar="FILE", help="the file of the agent's private key until now"),
+        argument(
+            "--url", default=settings.PUBLIC_URL, metavar="URL", help="the hub's public URL (default: %(default)s)"
+        ),
+        has_json=False,
+        help="print the proof of a private key, for registration or set-key",
+    ).set_defaults(skip_checks=True)
+    proof = argument("--proof", type=Path, required=True, metavar="FILE", help="the proof that prove has printed")
+    command(verbs, "set-key", _set_key, NAME, proof, has_json=False, help="let an agent sign by another key")
+    what = "let an agent sign no more requests by its key"
+    command(verbs, "retire-key", _retire_key, NAME, has_json=False, help=what)
 
 
 def read_proof(path: Path) -> KeyProof:

@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
 from datetime import timedelta
 
 from django.core.management.base import CommandError
@@ -11,77 +12,78 @@ from mailbox.dialects.covenant import conversation_wire, wire
 from mailbox.inspection import conversation
 from mailbox.life import leasing, sending
 from mailbox.management.cli import arguments, output
+from mailbox.management.cli.arguments import WRONG_USAGE, argument, command, identity, number
 from mailbox.words import times
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 
-WRONG_USAGE = 2
 OF_ONE_TASK = ("id", "kind", "parent", "deadline_ms", "work_timeout_ms", "idempotency_key", "duplicate_safety")
 
 
 def add_commands(commands: arguments.Commands) -> None:
-    send = commands.add_parser("send", help="send a task as an agent, or the tasks of a file")
-    send.add_argument("--from", dest="sender", required=True, metavar="NAME", help="the agent that sends")
-    send.add_argument(
-        "--to",
-        dest="recipient",
-        metavar="NAME",
-        help="the agent that receives; with --file, the recipient of the lines that name none",
+    command(
+        commands,
+        "send",
+        _send,
+        argument("--from", dest="sender", required=True, metavar="NAME", help="the agent that sends"),
+        argument(
+            "--to",
+            dest="recipient",
+            metavar="NAME",
+            help="the agent that receives; with --file, the recipient of the lines that name none",
+        ),
+        arguments.either(
+            argument("text", nargs="?", metavar="TEXT", help="what to do; - reads stdin"),
+            argument(
+                "--file",
+                metavar="FILE",
+                help="send one task per line, each the JSON body of POST /a2a/tasks; - reads stdin. The same command "
+                "can be repeated: it sends no task twice",
+            ),
+            required=True,
+        ),
+        argument(
+            "--run",
+            dest="run_name",
+            metavar="NAME",
+            help="with --file: a name of this run; the same file under another name makes new tasks",
+        ),
+        *_of_one_task(),
+        help="send a task as an agent, or the tasks of a file",
     )
-    what = send.add_mutually_exclusive_group(required=True)
-    what.add_argument("text", nargs="?", metavar="TEXT", help="what to do; - reads stdin")
-    what.add_argument(
-        "--file",
-        metavar="FILE",
-        help="send one task per line, each the JSON body of POST /a2a/tasks; - reads stdin. The same command can be "
-        "repeated: it sends no task twice",
-    )
-    send.add_argument(
-        "--run",
-        dest="run_name",
-        metavar="NAME",
-        help="with --file: a name of this run; the same file under another name makes new tasks",
-    )
-    send.add_argument(
-        "--id",
-        type=arguments.uuid("--id"),
-        metavar="UUID",
-        help="the task's id; the same command can then be repeated safely (default: random)",
-    )
-    send.add_argument("--kind", metavar="KIND", help="the kind of work; duplicates have the same kind")
-    send.add_argument(
-        "--parent", type=arguments.uuid("--parent"), metavar="UUID", help="the task that this task belongs to"
-    )
-    send.add_argument(
-        "--deadline-ms",
-        type=arguments.integer("--deadline-ms", most=MAX_DEADLINE_MS),
-        metavar="N",
-        help="epoch ms; the task expires if it is still queued then (default: never)",
-    )
-    send.add_argument(
-        "--work-timeout-ms",
-        type=arguments.integer("--work-timeout-ms", least=1, most=times.LONGEST_MS),
-        metavar="N",
-        help="the task expires N milliseconds after it was leased (default: never)",
-    )
-    send.add_argument(
-        "--idempotency-key",
-        metavar="KEY",
-        help="tasks with the same key ask for the same work; needs --duplicate-safety",
-    )
-    send.add_argument(
-        "--duplicate-safety",
-        type=arguments.one_of("duplicate safety", "unsafe", "idempotent"),
-        metavar="unsafe|idempotent",
-        help="whether doing the work twice is safe; needs --idempotency-key",
-    )
-    arguments.add_json(send)
-    send.set_defaults(run=_send)
+    name = argument("name", metavar="NAME", help="the agent that receives")
+    what = "lease the oldest queued task of an agent"
+    command(commands, "recv", _recv, name, arguments.WAIT, arguments.ATTEMPT, help=what)
 
-    recv = commands.add_parser("recv", help="lease the oldest queued task of an agent")
-    recv.add_argument("name", metavar="NAME", help="the agent that receives")
-    arguments.add_receiving(recv)
-    arguments.add_json(recv)
-    recv.set_defaults(run=_recv)
+
+def _of_one_task() -> Sequence[arguments.Argument]:
+    return (
+        identity("--id", help="the task's id; the same command can then be repeated safely (default: random)"),
+        argument("--kind", metavar="KIND", help="the kind of work; duplicates have the same kind"),
+        identity("--parent", help="the task that this task belongs to"),
+        number(
+            "--deadline-ms",
+            most=MAX_DEADLINE_MS,
+            help="epoch ms; the task expires if it is still queued then (default: never)",
+        ),
+        number(
+            "--work-timeout-ms",
+            least=1,
+            most=times.LONGEST_MS,
+            help="the task expires N milliseconds after it was leased (default: never)",
+        ),
+        argument(
+            "--idempotency-key",
+            metavar="KEY",
+            help="tasks with the same key ask for the same work; needs --duplicate-safety",
+        ),
+        arguments.word(
+            "--duplicate-safety",
+            "duplicate safety",
+            "unsafe",
+            "idempotent",
+            help="whether doing the work twice is safe; needs --idempotency-key",
+        ),
+    )
 
 
 def _send(options: Namespace) -> str:
@@ -102,9 +104,7 @@ def _send(options: Namespace) -> str:
         idempotency=_idempotency(options),
     )
     task = sending.send_task(Caller.command_line(arguments.agent(options.sender)), envelope)
-    if options.json:
-        return output.as_json(wire.queued(task))
-    return str(task.uuid)
+    return output.answer(options, wire.queued(task), str(task.uuid))
 
 
 def _send_file(options: Namespace) -> str:

@@ -6,42 +6,11 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.db import InterfaceError, OperationalError, ProgrammingError, connection
 
-from mailbox.management.cli import (
-    agents,
-    ask,
-    backups,
-    grants,
-    journal,
-    keys,
-    output,
-    people,
-    remote,
-    repair,
-    results,
-    routes,
-    status,
-    tasks,
-    upkeep,
-)
+from mailbox.management.cli import access, agents, ask, backups, journal, operating, output, remote, results, tasks
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 
-GROUPS = (
-    agents,
-    keys,
-    people,
-    grants,
-    routes,
-    tasks,
-    results,
-    status,
-    repair,
-    upkeep,
-    journal,
-    backups,
-    ask,
-    remote,
-)
+GROUPS = (agents, access, tasks, results, operating, journal, backups, ask, remote)
 INTERRUPTED = 130  # what a shell reports for a program stopped by Ctrl-C
 
 

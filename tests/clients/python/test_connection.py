@@ -4,19 +4,15 @@ import subprocess
 import sys
 import threading
 from collections import Counter
-from contextlib import closing
+from collections.abc import AsyncIterator, Iterator
 from types import SimpleNamespace
 from typing import ClassVar
 
 import httpx
 import pytest
 
-from a2a_hub_client import Answer, Hub
-from a2a_hub_client._async.connection import AsyncTransport
-from a2a_hub_client._calls import administration, tasks
+from a2a_hub_client import Answer, AsyncHub, Hub, _calls
 from a2a_hub_client._sync import connection
-from a2a_hub_client._sync.connection import Transport
-from a2a_hub_client.credentials import credentials
 from a2a_hub_client.errors import AnswerError, UnavailableError, UnreachableError
 from a2a_hub_client.refusals import UnauthenticatedError
 from a2a_hub_client.retry import Retry
@@ -25,6 +21,7 @@ from tests.support.http_servers import Handler, serving
 pytestmark = pytest.mark.one_database
 
 ME = {"kind": "a2a_me", "agent": {"display": "bob@hub", "pubkey": "P", "new": 1}, "person": None, "role": None}
+TASK = "00000000-0000-4000-8000-000000000000"
 QUICK = Retry(first_pause=0.001, longest_pause=0.002, patience=30)
 
 
@@ -48,21 +45,17 @@ class Server:
         return answer
 
 
-def ask_sync(server, call, *, key="k1", **how):
-    sender = Transport("http://hub", credentials(key, None), transport=httpx.MockTransport(server), **_how(how))
-    with closing(sender):
-        return sender.perform(call)
+def ask_sync(server, request, *, key="k1", **how):
+    with Hub("http://hub", key, transport=httpx.MockTransport(server), **_how(how)) as hub:
+        answer = request(hub)
+        return list(answer) if isinstance(answer, Iterator) else answer
 
 
-def ask_async(server, call, *, key="k1", **how):
+def ask_async(server, request, *, key="k1", **how):
     async def ask():
-        sender = AsyncTransport(
-            "http://hub", credentials(key, None), transport=httpx.MockTransport(server), **_how(how)
-        )
-        try:
-            return await sender.perform(call)
-        finally:
-            await sender.close()
+        async with AsyncHub("http://hub", key, transport=httpx.MockTransport(server), **_how(how)) as hub:
+            answer = request(hub)
+            return [one async for one in answer] if isinstance(answer, AsyncIterator) else await answer
 
     return asyncio.run(ask())
 
@@ -79,7 +72,7 @@ def ask(request):
 def test_a_call_carries_the_key_and_returns_the_model(ask):
     server = Server(httpx.Response(200, json=ME))
 
-    me = ask(server, administration.me())
+    me = ask(server, lambda hub: hub.me())
 
     assert me.agent.display == "bob@hub"
     assert str(server.requests[0].url) == "http://hub/a2a/me"
@@ -89,7 +82,7 @@ def test_a_call_carries_the_key_and_returns_the_model(ask):
 def test_a_long_poll_may_take_its_wait_and_the_timeout(ask):
     server = Server(httpx.Response(200, json={"result": None}))
 
-    ask(server, tasks.result("t", wait=50.0), timeout=7.0)
+    ask(server, lambda hub: hub.perform(_calls.result("t", wait=50.0)), timeout=7.0)
 
     allowed = server.requests[0].extensions["timeout"]
     assert (allowed["read"], allowed["connect"]) == (57.0, 7.0)
@@ -97,9 +90,9 @@ def test_a_long_poll_may_take_its_wait_and_the_timeout(ask):
 
 def test_a_repeat_sends_the_same_bytes_until_the_hub_answers(ask):
     server = Server(httpx.ReadError("cut"), httpx.Response(503), httpx.Response(200, json={"task_id": None}))
-    server.answers[-1] = httpx.Response(200, json={"task_id": "00000000-0000-4000-8000-000000000000"})
+    server.answers[-1] = httpx.Response(200, json={"task_id": TASK})
 
-    ask(server, tasks.send({"recipient": "bob"}))
+    ask(server, lambda hub: hub.perform(_calls.send({"recipient": "bob"})))
 
     assert {request.content for request in server.requests} == {b'{"recipient":"bob"}'}
     assert len(server.requests) == 3
@@ -110,9 +103,9 @@ def test_a_request_whose_key_cannot_be_sent_is_tried_again_with_the_next_key(ask
     server = Server(httpx.Response(403, json={"message": "No."}))
 
     with pytest.raises(UnreachableError, match="cannot be sent") as failed:
-        ask(server, administration.add_agent("bob"), key=lambda: "se\ncret", retry=Retry(patience=0))
+        ask(server, lambda hub: hub.add_agent("bob"), key=lambda: "se\ncret", retry=Retry(patience=0))
     with pytest.raises(Exception, match=r"No\."):
-        ask(server, administration.add_agent("bob"), key=lambda: keys.pop(0))
+        ask(server, lambda hub: hub.add_agent("bob"), key=lambda: keys.pop(0))
 
     assert [request.headers["Authorization"] for request in server.requests] == ["Bearer k2"]
     assert (failed.value.may_have_arrived, "cret" in str(failed.value)) == (False, False)
@@ -122,7 +115,7 @@ def test_a_request_that_may_do_its_work_twice_is_not_repeated_after_it_arrived(a
     server = Server(httpx.ReadTimeout("late"))
 
     with pytest.raises(UnreachableError, match="late") as caught:
-        ask(server, administration.add_agent("bob"))
+        ask(server, lambda hub: hub.add_agent("bob"))
 
     assert caught.value.may_have_arrived
 
@@ -131,36 +124,36 @@ def test_a_request_that_was_not_sent_is_repeated(ask):
     server = Server(httpx.ConnectError("refused"), httpx.Response(429), httpx.Response(403, json={"message": "No."}))
 
     with pytest.raises(Exception, match=r"No\."):
-        ask(server, administration.add_agent("bob"))
+        ask(server, lambda hub: hub.add_agent("bob"))
 
 
 def test_patience_ends_with_the_last_failure(ask):
     with pytest.raises(UnavailableError):
-        ask(Server(httpx.Response(503)), administration.me(), retry=Retry(patience=0))
+        ask(Server(httpx.Response(503)), lambda hub: hub.me(), retry=Retry(patience=0))
 
 
 def test_a_refusal_is_raised_at_once(ask):
     with pytest.raises(UnauthenticatedError):
-        ask(Server(httpx.Response(401)), administration.me())
+        ask(Server(httpx.Response(401)), lambda hub: hub.me())
 
 
 @pytest.mark.parametrize("answer", [{"text": "<html>"}, {"json": []}, {"json": {"agent": 1}}])
 def test_an_answer_of_another_server_is_reported(ask, answer):
     with pytest.raises(AnswerError, match="GET /a2a/me"):
-        ask(Server(httpx.Response(200, **answer)), administration.me(), retry=Retry(patience=0))
+        ask(Server(httpx.Response(200, **answer)), lambda hub: hub.me(), retry=Retry(patience=0))
 
 
 FOREIGN_JSON = {
-    "me": administration.me(),
-    "agents": administration.agents(),
-    "send": tasks.send({"recipient": "bob"}),
-    "entry": tasks.entry("t"),
-    "result": tasks.result("t"),
-    "cancel": tasks.cancel("t", ""),
-    "receive": tasks.receive("a"),
-    "post_result": tasks.post_result(Answer(task_id="t", content="done")),
-    "drain": tasks.drain("a"),
-    "release": tasks.release("t", "why", "l"),
+    "me": lambda hub: hub.me(),
+    "agents": lambda hub: hub.agents(),
+    "send": lambda hub: hub.perform(_calls.send({"recipient": "bob"})),
+    "entry": lambda hub: hub.task(TASK).entry(),
+    "result": lambda hub: hub.perform(_calls.result("t")),
+    "cancel": lambda hub: hub.task(TASK).cancel(),
+    "receive": lambda hub: hub.receive(),
+    "post_result": lambda hub: hub.post_result(Answer(task_id="t", content="done")),
+    "drain": lambda hub: hub.drain(),
+    "release": lambda hub: hub.task(TASK).release("why", lease_id="l"),
 }
 
 
@@ -207,9 +200,8 @@ def test_a_forked_process_has_connections_of_its_own():
 
 def test_threads_share_one_client():
     server = Server(*[httpx.Response(200, json=ME) for _ in range(20)])
-    sender = Transport("http://hub", credentials("k1", None), transport=httpx.MockTransport(server), **_how({}))
-    with closing(sender):
-        threads = [threading.Thread(target=sender.perform, args=[administration.me()]) for _ in range(20)]
+    with Hub("http://hub", "k1", transport=httpx.MockTransport(server), **_how({})) as hub:
+        threads = [threading.Thread(target=hub.me) for _ in range(20)]
         for thread in threads:
             thread.start()
         for thread in threads:

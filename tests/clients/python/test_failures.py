@@ -1,8 +1,7 @@
 import httpx
 import pytest
 
-from a2a_hub_client import errors, refusals
-from a2a_hub_client._calls import call
+from a2a_hub_client import _calls, errors, refusals
 from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 
 pytestmark = pytest.mark.one_database
@@ -11,11 +10,11 @@ HUB = {**STATUS, **TRANSPORT_STATUS}
 
 
 def failure(status, body=b"", **headers):
-    return call.error_of_answer(status, "Reason", body, httpx.Headers(headers))
+    return _calls.error_of_answer(status, "Reason", body, httpx.Headers(headers))
 
 
 def test_each_code_of_the_hub_has_a_class_with_the_hub_s_status():
-    assert {code: one.usual_status for code, one in call.BY_CODE.items()} == {
+    assert {code: one.usual_status for code, one in _calls.BY_CODE.items()} == {
         error.code: status for error, status in HUB.items()
     }
 
@@ -23,7 +22,7 @@ def test_each_code_of_the_hub_has_a_class_with_the_hub_s_status():
 def test_each_class_has_the_name_of_the_hub_s_class():
     names = {error.code: error.__name__ for error in HUB if error.__name__ != "StalledBodyError"}
 
-    assert {code: one.__name__ for code, one in call.BY_CODE.items()} == names
+    assert {code: one.__name__ for code, one in _calls.BY_CODE.items()} == names
 
 
 def test_an_error_has_what_the_hub_reports():
@@ -87,7 +86,7 @@ def test_a_failure_for_now_has_the_hub_s_retry_after(header, wanted):
 
 
 def test_a_refused_item_of_a_batch_has_the_class_of_its_code():
-    error = call.error_of_item({"index": 3, "task_id": "t", "code": "quota_exceeded", "message": "M."})
+    error = _calls.error_of_item({"index": 3, "task_id": "t", "code": "quota_exceeded", "message": "M."})
 
     assert type(error) is errors.QuotaExceededError
     assert error.ids == {"task_id": "t"}

@@ -78,7 +78,7 @@ def test_a_line_that_no_request_can_hold_is_named_and_the_others_are_sent(a2a, a
 
 
 def test_a_hub_that_accepts_less_gets_smaller_batches(a2a, alice, bob, monkeypatch):
-    monkeypatch.setattr("a2a_hub_client._calls.tasks.MOST_BYTES", 10_000_000)
+    monkeypatch.setattr("a2a_hub_client._calls.MOST_BYTES", 10_000_000)
     many = lines(*({"intent_text": f"{number} " + "x" * 400_000} for number in range(5)), {"intent_text": "x" * 2**20})
 
     sent = a2a("task", "send", "bob", "-f", "-", "-o", "json", by=alice, typed=many)

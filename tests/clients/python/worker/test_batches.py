@@ -180,7 +180,7 @@ def test_the_results_of_a_refused_batch_are_posted_alone(desk, tasks, monkeypatc
 
 
 def test_a_batch_of_results_is_bounded_in_bytes(monkeypatch):
-    monkeypatch.setattr(client, "RESULT_BYTES", 100)
+    monkeypatch.setattr(client, "MOST_BYTES", 100)
     hub = client.BatchingClient(Hub("http://hub.test", "key"))
     hub._pending = [client._Posting({"content": "x" * size}) for size in (300, 20, 20, 20)]
 

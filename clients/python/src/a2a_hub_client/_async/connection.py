@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Callable
-from typing import TypeVar
+from collections.abc import AsyncIterator
+from typing import Any, TypeVar
 
 import httpx
 
-from a2a_hub_client._calls.call import Call, Page, error_of_answer
+from a2a_hub_client._calls import PAGE, Call, error_of_answer, get, page
 from a2a_hub_client.credentials import Credentials
 from a2a_hub_client.errors import HubError, UnreachableError
 from a2a_hub_client.retry import Backoff, Duration, Retry, seconds
@@ -112,13 +112,16 @@ class AsyncConnection:
         """Send a call and return its answer, under ``retry`` instead of the client's own. Raises `HubError`."""
         return await self._transport.perform(call, retry=retry)
 
-    async def listed(self, call_of: Callable[[str | None], Call[Page[Item]]]) -> AsyncIterator[Item]:
-        """Yield the items of all pages. ``call_of`` returns the call of the page at a cursor."""
+    async def listed(
+        self, target: str, key: str, type_: type[Item], *, limit: int | None = PAGE, **query: Any
+    ) -> AsyncIterator[Item]:
+        """Yield the items of all pages of a list, which ``key`` holds. ``limit`` None: the hub chooses it."""
+        read = page(key, type_)
         cursor: str | None = None
         while True:
-            page = await self.perform(call_of(cursor))
-            for item in page.items:
+            answer = await self.perform(get(target, read, cursor=cursor, limit=limit, **query))
+            for item in answer.items:
                 yield item
-            cursor = page.next_cursor
+            cursor = answer.next_cursor
             if cursor is None:
                 return

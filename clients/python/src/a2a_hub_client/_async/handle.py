@@ -6,14 +6,14 @@ from collections.abc import AsyncIterator, Mapping
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
+from a2a_hub_client import _calls
 from a2a_hub_client._async.connection import AsyncConnection
-from a2a_hub_client._calls import administration, tasks
-from a2a_hub_client._calls.call import Id
+from a2a_hub_client._calls import Id, get, inner, nothing, of_task, post, whole
 from a2a_hub_client.errors import ResultTimeoutError
 from a2a_hub_client.models.administration import JournalEvent, RepairOutcome
 from a2a_hub_client.models.conversation import Artifact, Message, MessageSent, TaskUpdate
 from a2a_hub_client.models.tasks import Outcome, Result, TaskEntry, TreeNode
-from a2a_hub_client.models.wire import ContentInput
+from a2a_hub_client.models.wire import ContentInput, blocks_of, filled
 from a2a_hub_client.retry import Duration, Patience
 
 FIRST = 1  # the number of the message that is the task's text
@@ -41,26 +41,26 @@ class AsyncTaskHandle:
         """
         patience = Patience(timeout)
         while True:
-            wait = patience.left(most=tasks.LONGEST_POLL)
-            call = tasks.result(self.id, wait=wait)
+            wait = patience.left(most=_calls.LONGEST_POLL)
+            call = _calls.result(self.id, wait=wait)
             result = await self._connection.perform(call, retry=patience.limit(self._connection.retry))
             if result is not None:
                 break
             if patience.is_over:
                 raise ResultTimeoutError(f"task {self.id} has no result yet")
         if ack:
-            await self._connection.perform(tasks.ack([self.id]))
+            await self._connection.perform(_calls.ack([self.id]))
         return result
 
     async def entry(self) -> TaskEntry:
         """Return the task with its state and its lease."""
-        return await self._connection.perform(tasks.entry(self.id))
+        return await self._connection.perform(get(of_task(self.id, "entry"), inner("entry", TaskEntry)))
 
     async def messages(self, *, after: int = 0) -> AsyncIterator[Message]:
         """Yield the messages so far whose number is more than ``after``. The first is the task's text."""
         position: int | None = after
         while position is not None:
-            page = await self._connection.perform(tasks.messages(self.id, after=position))
+            page = await self._connection.perform(_calls.messages(self.id, after=position))
             for message in page.messages:
                 yield message
             position = page.next_after if page.messages else None
@@ -71,7 +71,7 @@ class AsyncTaskHandle:
         The last update has the state ``resolved``. An update with ``awaits`` is a question, which `say` answers.
         """
         while True:
-            page = await self._connection.perform(tasks.messages(self.id, after=after, wait=tasks.LONGEST_POLL))
+            page = await self._connection.perform(_calls.messages(self.id, after=after, wait=_calls.LONGEST_POLL))
             is_last_page = page.next_after is None or not page.messages
             for message in page.messages:
                 after = message.seq
@@ -97,28 +97,31 @@ class AsyncTaskHandle:
 
         The same ``attempt_id`` with the same message stores it once; None makes one.
         """
-        call = tasks.say(self.id, content, attempt_id=attempt_id or uuid4(), message_id=message_id, metadata=metadata)
-        return await self._connection.perform(call)
+        stored_once = {"attempt_id": attempt_id or uuid4(), "message_id": message_id, "metadata": metadata}
+        fields = {"content": blocks_of(content), **stored_once}
+        return await self._connection.perform(post(of_task(self.id, "messages"), fields, whole(MessageSent)))
 
     def artifacts(self) -> AsyncIterator[Artifact]:
         """Yield the artifacts. One with ``append`` continues the artifact of its id."""
-        return self._connection.listed(lambda cursor: tasks.artifacts(self.id, cursor))
+        return self._connection.listed(of_task(self.id, "artifacts"), "artifacts", Artifact, limit=None)
 
     def timeline(self) -> AsyncIterator[JournalEvent]:
         """Yield the task's rows of the journal, oldest first."""
-        return self._connection.listed(lambda cursor: tasks.timeline(self.id, cursor))
+        return self._connection.listed(of_task(self.id, "timeline"), "events", JournalEvent, limit=None)
 
     def tree(self) -> AsyncIterator[TreeNode]:
         """Yield the task and all tasks below it, each after its parent."""
-        return self._connection.listed(lambda cursor: tasks.tree(self.id, cursor))
+        return self._connection.listed(of_task(self.id, "tree"), "nodes", TreeNode, limit=None)
 
     async def cancel(self, reason: str = "") -> None:
         """Cancel the task, as its sender. Cancelling it twice changes nothing. Raises `AlreadyResolvedError`."""
-        await self._connection.perform(tasks.cancel(self.id, reason))
+        return await self._connection.perform(post(of_task(self.id, "cancel"), {"reason": reason}, nothing))
 
     async def release(self, reason: str, *, lease_id: Id | None = None) -> None:
         """Return the task to the queue, as its holder. Raises `LeaseMismatchError` unless ``lease_id`` is live."""
-        await self._connection.perform(tasks.release(self.id, reason, lease_id))
+        fields = {"reason": reason, "lease_id": lease_id}
+        call = post(of_task(self.id, "release"), fields, nothing, is_repeatable=lease_id is not None)
+        return await self._connection.perform(call)
 
     async def requeue(
         self,
@@ -132,9 +135,14 @@ class AsyncTaskHandle:
         ``duplicate_risk`` says why doing the work twice is acceptable. Raises `LeaseMismatchError` unless ``lease_id``
         is live, and `NotInFlightError`.
         """
-        call = administration.requeue(self.id, reason, duplicate_risk=duplicate_risk, lease_id=lease_id)
-        return await self._connection.perform(call)
+        return await self._repair(reason, lease_id, action="requeue", duplicate_risk=duplicate_risk)
 
     async def fail(self, message: str, *, reason: str, lease_id: Id | None = None) -> RepairOutcome:
         """Resolve a leased task as an error with ``message``, as an operator. Raises as `requeue` does."""
-        return await self._connection.perform(administration.force_error(self.id, message, reason, lease_id))
+        return await self._repair(reason, lease_id, action="force_error", message=message)
+
+    async def _repair(self, reason: str, lease_id: Id | None, **command: str) -> RepairOutcome:
+        fields = {"task_id": self.id, "command": filled({**command, "lease_id": lease_id}), "reason": reason}
+        is_repeatable = lease_id is not None
+        call = post("/a2a/repair", fields, inner("outcome", RepairOutcome), is_repeatable=is_repeatable)
+        return await self._connection.perform(call)

@@ -12,11 +12,11 @@ from uuid import UUID, uuid4
 import httpx
 import msgspec
 
+from a2a_hub_client import _calls
 from a2a_hub_client._async.administration import AsyncAccess, AsyncUpkeep
 from a2a_hub_client._async.connection import AsyncConnection, AsyncTransport
 from a2a_hub_client._async.handle import AsyncTaskHandle
-from a2a_hub_client._calls import tasks
-from a2a_hub_client._calls.call import Id, batches, error_of_item
+from a2a_hub_client._calls import LONGEST_POLL, Id, batches, error_of_item, nothing, of_task, post, whole
 from a2a_hub_client.credentials import KeySource, address, credentials
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError
 from a2a_hub_client.models.conversation import TaskUpdated, Update
@@ -33,7 +33,7 @@ from a2a_hub_client.models.tasks import (
     Received,
     Result,
 )
-from a2a_hub_client.models.wire import to_json
+from a2a_hub_client.models.wire import milliseconds, to_json
 from a2a_hub_client.retry import Backoff, Duration, Patience, Retry, seconds
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ class AsyncSending(AsyncConnection):
             callback_url=callback_url,
             callback_secret=callback_secret,
         )
-        queued = await self.perform(tasks.send(task.body()))
+        queued = await self.perform(_calls.send(task.body()))
         return AsyncTaskHandle(self, queued.task_id, outcome=queued.outcome)
 
     async def send_many(self, new: Iterable[NewTask]) -> list[AsyncTaskHandle | HubError]:
@@ -174,7 +174,7 @@ class AsyncSending(AsyncConnection):
         waiting = list(new)
         raw = [msgspec.Raw(to_json(task.body())) for task in waiting]
         outcomes: list[AsyncTaskHandle | HubError] = [AsyncTaskHandle(self, task.id) for task in waiting]
-        for batch in batches(range(len(raw)), most=tasks.MOST_SENT, most_bytes=tasks.MOST_BYTES, size=_size(raw)):
+        for batch in batches(range(len(raw)), most=_calls.MOST_SENT, most_bytes=_calls.MOST_BYTES, size=_size(raw)):
             for place, error in (await self._send_batch({place: raw[place] for place in batch})).items():
                 outcomes[place] = error
         return outcomes
@@ -185,7 +185,7 @@ class AsyncSending(AsyncConnection):
         backoff = Backoff(self.retry)
         places = list(batch)
         while places:
-            posted = await self.perform(tasks.send_many([batch[place] for place in places]))
+            posted = await self.perform(_calls.send_many([batch[place] for place in places]))
             refused = {places[item.index]: error_of_item(item.as_mapping()) for item in posted.refused}
             places = [place for place, error in refused.items() if isinstance(error, NotNowError)]
             pause = backoff.pause(refused[places[0]], is_repeatable=True) if places else None
@@ -219,8 +219,8 @@ class AsyncSending(AsyncConnection):
                 async for earlier in self.delivered_results():
                     yield earlier
                     await self.ack([earlier.task_id])
-            left = patience.left(most=tasks.LONGEST_POLL)
-            drained = await self.perform(tasks.drain(attempt_id, most=batch, wait=left, ack=done))
+            left = patience.left(most=LONGEST_POLL)
+            drained = await self.perform(_calls.drain(attempt_id, most=batch, wait=left, ack=done))
             done = []
             is_idle = not drained.results
             if drained.results or drained.attempt_spent:
@@ -236,7 +236,7 @@ class AsyncSending(AsyncConnection):
         self,
         *,
         most: int = 1,
-        wait: Duration = tasks.LONGEST_POLL,
+        wait: Duration = LONGEST_POLL,
         attempt_id: Id | None = None,
         ack: Sequence[Id] = (),
     ) -> Drained:
@@ -245,22 +245,22 @@ class AsyncSending(AsyncConnection):
         The same ``attempt_id`` gets the same results again; None makes one. Raises `AttemptSpentError` for an id whose
         results were acknowledged.
         """
-        drained = await self.perform(tasks.drain(attempt_id or uuid4(), most=most, wait=seconds(wait), ack=ack))
+        drained = await self.perform(_calls.drain(attempt_id or uuid4(), most=most, wait=seconds(wait), ack=ack))
         if drained.attempt_spent and attempt_id is not None:
             raise AttemptSpentError("the results of this attempt id are acknowledged")
         return drained
 
     async def ack(self, task_ids: Sequence[Id]) -> Acked:
         """Acknowledge results, so that no drain gets them. Raises `UnknownTaskError` if all ids are unknown."""
-        return await self.perform(tasks.ack(task_ids))
+        return await self.perform(_calls.ack(task_ids))
 
     def pending_results(self) -> AsyncIterator[Result]:
         """Yield the results that no drain got yet, without draining them."""
-        return self.listed(tasks.pending_results)
+        return self.listed("/a2a/results/recent", "results", Result)
 
     def delivered_results(self) -> AsyncIterator[DeliveredResult]:
         """Yield the results that a drain got and that were not acknowledged."""
-        return self.listed(tasks.delivered_results)
+        return self.listed("/a2a/results/delivered", "results", DeliveredResult)
 
 
 def _size(raw: Sequence[msgspec.Raw]) -> Callable[[int], int]:
@@ -274,7 +274,7 @@ class AsyncWorking(AsyncConnection):
         self,
         *,
         most: int = 1,
-        wait: Duration = tasks.LONGEST_POLL,
+        wait: Duration = LONGEST_POLL,
         attempt_id: Id | None = None,
         answers: Sequence[Answer] = (),
     ) -> Received:
@@ -286,9 +286,9 @@ class AsyncWorking(AsyncConnection):
 
         Raises `AttemptSpentError` for an id whose leases have ended, and `WrongPartyError` for people.
         """
-        bodies = [answer.body() for answer in answers]
-        call = tasks.receive(attempt_id or uuid4(), most=most, wait=seconds(wait), answers=bodies)
-        received = await self.perform(call)
+        waiting = {"max": most, "wait_ms": milliseconds(wait), "attempt_id": attempt_id or uuid4()}
+        fields = {**waiting, "results": [answer.body() for answer in answers] or None}
+        received = await self.perform(post("/a2a/tasks/lease", fields, whole(Received), wait=seconds(wait)))
         if received.attempt_spent and attempt_id is not None:
             raise AttemptSpentError("the leases of this attempt id have ended")
         return received
@@ -298,11 +298,13 @@ class AsyncWorking(AsyncConnection):
 
         Raises `UnknownTaskError`, `AlreadyResolvedError`, and `NotInFlightError` for a task that is leased already.
         """
-        return await self.perform(tasks.lease(task_id, attempt_id or uuid4()))
+        return await self.perform(
+            post(of_task(task_id, "lease"), {"attempt_id": attempt_id or uuid4()}, whole(LeasedTask))
+        )
 
     def leases(self) -> AsyncIterator[HeldLease]:
         """Yield the live leases of the agent."""
-        return self.listed(tasks.leases)
+        return self.listed("/a2a/leases", "leases", HeldLease)
 
     async def heartbeat(self, task_id: Id, *, lease_id: Id | None = None) -> LeaseState:
         """Say that the work goes on. The hub ends no lease for a missing heartbeat.
@@ -312,7 +314,7 @@ class AsyncWorking(AsyncConnection):
 
         Raises `LeaseMismatchError` or `NotInFlightError` once the lease has ended.
         """
-        return await self.perform(tasks.heartbeat(task_id, lease_id))
+        return await self.perform(post(of_task(task_id, "heartbeat"), {"lease_id": lease_id}, whole(LeaseState)))
 
     async def post_updates(
         self,
@@ -327,8 +329,9 @@ class AsyncWorking(AsyncConnection):
         The same ``attempt_id`` with the same updates posts them once; None makes one. Raises as `heartbeat`,
         `NotAskableError` and `TaskTooLargeError`.
         """
-        call = tasks.post_updates(task_id, updates, attempt_id=attempt_id or uuid4(), lease_id=lease_id)
-        return await self.perform(call)
+        posted = [update.fields if isinstance(update, Update) else update for update in updates]
+        fields = {"updates": posted, "lease_id": lease_id, "attempt_id": attempt_id or uuid4()}
+        return await self.perform(post(of_task(task_id, "updates"), fields, whole(TaskUpdated)))
 
     async def post_result(self, answer: Answer) -> None:
         """Post the result of a task. Posting the same one again changes nothing.
@@ -336,11 +339,12 @@ class AsyncWorking(AsyncConnection):
         Raises `LeaseMismatchError` unless the lease of ``answer`` is live, `ResultConflictError`,
         `AlreadyResolvedError` and `CapabilityMissingError`.
         """
-        await self.perform(tasks.post_result(answer))
+        return await self.perform(post("/a2a/results", answer.body(), nothing))
 
     async def post_results(self, answers: Sequence[Answer]) -> Posted:
         """Post up to 100 results. Each has its own outcome."""
-        return await self.perform(tasks.post_results([answer.body() for answer in answers]))
+        fields = {"results": [answer.body() for answer in answers]}
+        return await self.perform(post("/a2a/results/batch", fields, whole(Posted)))
 
 
 class AsyncHub(AsyncSending, AsyncWorking, AsyncHandling, AsyncAccess, AsyncUpkeep):

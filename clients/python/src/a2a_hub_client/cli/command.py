@@ -6,6 +6,7 @@ says what to do, and exits with a code.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 import functools
@@ -28,7 +29,7 @@ from a2a_hub_client.errors import AnswerError, HubError, UnreachableError
 
 if TYPE_CHECKING:
     from a2a_hub_client import Hub
-    from a2a_hub_client._calls.call import Call
+    from a2a_hub_client._calls import Call
 
 FAILED, WRONG_USAGE = 1, 2
 PAGE = 100  # items of one request
@@ -137,15 +138,23 @@ class Session:
         )
         return contexts.connected(self.context, retry=retry)
 
-    def ask(self, call: Call[Any]) -> Any:
+    def ask(self, request: Callable[[Hub], object]) -> Any:
+        """Return the hub's JSON that answers a request of the client, which then makes no model. Raises `HubError`."""
+        client = copy.copy(self.hub)
+        vars(client)["perform"] = self.perform
+        return request(client)
+
+    def perform(self, call: Call[Any]) -> Any:
         """Send a call and return the hub's JSON. Raises `HubError`."""
-        return self.hub.perform(_raw(call))
+        from a2a_hub_client._calls import hub_json
+
+        return self.hub.perform(dataclasses.replace(call, read=hub_json))
 
     def read(self, route: str, **query: Any) -> Any:
         """Return the hub's JSON at a route. Raises `HubError`."""
-        from a2a_hub_client._calls.call import get
+        from a2a_hub_client._calls import get
 
-        return self.hub.perform(_raw(get(route, bytes, **query)))
+        return self.perform(get(route, bytes, **query))
 
     def listed(self, route: str, key: str, *, limit: int, **query: Any) -> Any:
         """Return the hub's answer with the items of so many pages that they are ``limit`` at most."""
@@ -163,12 +172,6 @@ class Session:
 
     def _tell(self, error: HubError) -> None:
         self.printer.note(f"Still trying: {error}")
-
-
-def _raw(call: Call[Any]) -> Call[Any]:
-    from a2a_hub_client._calls.call import hub_json
-
-    return dataclasses.replace(call, read=hub_json)
 
 
 class CommandError(Exception):

@@ -25,7 +25,7 @@ SHOWN = 5  # ids of a refusal
 def agent_names(incomplete: str) -> list[str]:
     """Return the names of agents that begin so. Without an answer of the hub there is none."""
     from a2a_hub_client import Retry
-    from a2a_hub_client._calls.call import get
+    from a2a_hub_client._calls import get
 
     try:
         hub = contexts.connected(

@@ -34,10 +34,10 @@ def again_and_again(session: Session, show: Callable[[], None]) -> None:
 
 def pages(session: Session, task_id: str, *, after: int, patience: Patience, poll: float) -> Iterator[Page]:
     """Yield pages of the task's messages until it is resolved. Raises `CommandError` when the patience is over."""
-    from a2a_hub_client._calls import tasks
+    from a2a_hub_client import _calls
 
     while True:
-        page = session.ask(tasks.messages(task_id, after=after, wait=patience.left(most=poll)))
+        page = session.perform(_calls.messages(task_id, after=after, wait=patience.left(most=poll)))
         yield page
         if page["messages"]:
             after = page["messages"][-1]["seq"]
@@ -86,17 +86,15 @@ def follow(
 
 def end(session: Session, task_id: str, *, is_acked: bool) -> None:
     """Show the result of a resolved task. Raises `CommandError` with the exit code of the outcome."""
-    from a2a_hub_client._calls import tasks
-
-    entry = session.ask(tasks.entry(task_id))["entry"]
-    answer = session.ask(tasks.result(task_id))
+    entry = session.ask(lambda hub: hub.task(task_id).entry())["entry"]
+    answer = session.read(f"/a2a/tasks/{task_id}/result")
     result, outcome = answer["result"], entry.get("outcome") or ""
     if not session.printer.is_for_people:
         session.printer.document(answer)
     elif result is not None and (text := tables.content(result["content"])):
         session.printer.text(text)
     if is_acked and result is not None:
-        session.ask(tasks.ack([task_id]))
+        session.ask(lambda hub: hub.ack([task_id]))
     if code := EXIT_CODES.get(outcome):
         why = (result or {}).get("error_message") or ""
         raise CommandError(why if why.startswith(outcome) else f"{outcome}: {why}".removesuffix(": "), code=code)
@@ -104,11 +102,7 @@ def end(session: Session, task_id: str, *, is_acked: bool) -> None:
 
 def say(session: Session, task_id: str, text: str) -> Any:
     """Send a further message to the agent of a task, and return the hub's answer."""
-    from uuid import uuid4
-
-    from a2a_hub_client._calls import tasks
-
-    return session.ask(tasks.say(task_id, text, attempt_id=uuid4()))
+    return session.ask(lambda hub: hub.task(task_id).say(text))
 
 
 class _Lines:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid4
 
-from a2a_hub_client._calls.call import BY_CODE
+from a2a_hub_client._calls import BY_CODE
 from a2a_hub_client.models.wire import blocks_of
 
 QUEUED, IN_FLIGHT, INTERRUPTED, RESOLVED = "queued", "in_flight", "interrupted", "resolved"

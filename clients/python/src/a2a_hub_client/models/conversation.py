@@ -9,7 +9,7 @@ from uuid import UUID
 from msgspec import field
 
 from a2a_hub_client.models.tasks import Awaits, BaseMessage, State
-from a2a_hub_client.models.wire import Content, ContentInput, Moment, Wire, blocks_of
+from a2a_hub_client.models.wire import Content, ContentInput, Moment, Wire, blocks_of, filled
 
 
 class Progress(Wire, frozen=True, kw_only=True):
@@ -124,7 +124,7 @@ class Update(Wire, frozen=True, kw_only=True):
             "metadata": metadata,
             "extensions": list(extensions) or None,
         }
-        return cls._of({"artifact": _filled(artifact), "append": append or None, "last_chunk": last_chunk or None})
+        return cls._of({"artifact": filled(artifact), "append": append or None, "last_chunk": last_chunk or None})
 
     @classmethod
     def asking(
@@ -136,8 +136,4 @@ class Update(Wire, frozen=True, kw_only=True):
 
     @classmethod
     def _of(cls, fields: Mapping[str, Any]) -> Update:
-        return cls(fields=_filled(fields))
-
-
-def _filled(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in fields.items() if value is not None}
+        return cls(fields=filled(fields))

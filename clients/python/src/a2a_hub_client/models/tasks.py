@@ -18,6 +18,7 @@ from a2a_hub_client.models.wire import (
     Wire,
     blocks_of,
     epoch_ms,
+    filled,
     milliseconds,
     text_of,
 )
@@ -247,7 +248,7 @@ class NewTask(Wire, frozen=True, kw_only=True):
             "callback_url": self.callback_url,
             "callback_secret": self.callback_secret,
         }
-        return {name: value for name, value in fields.items() if value is not None}
+        return filled(fields)
 
 
 class Answer(Wire, frozen=True, kw_only=True):
@@ -276,7 +277,7 @@ class Answer(Wire, frozen=True, kw_only=True):
             "message": blocks_of(self.message) or None,
             "direct": self.direct or None,
         }
-        return {name: value for name, value in fields.items() if value is not None}
+        return filled(fields)
 
 
 class TaskQueued(Wire, frozen=True, kw_only=True):

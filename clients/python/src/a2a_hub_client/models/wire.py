@@ -189,6 +189,11 @@ def to_json(value: object) -> bytes:
     return msgspec.json.encode(value, enc_hook=_plain)
 
 
+def filled(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the fields without those that are None."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def milliseconds(duration: Duration) -> int:
     """Return the milliseconds of a duration; a part of one counts as one, so that no wait gets 0 by rounding."""
     return -int(-seconds(duration) * 1000 // 1)

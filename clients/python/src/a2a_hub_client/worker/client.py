@@ -15,8 +15,7 @@ from uuid import UUID
 import msgspec
 
 from a2a_hub_client import refusals
-from a2a_hub_client._calls import tasks
-from a2a_hub_client._calls.call import Call, error_of_item, get, hub_json, path, post
+from a2a_hub_client._calls import MOST_BYTES, PAGE, Call, error_of_item, get, hub_json, of_task, page, post
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
 from a2a_hub_client.models.tasks import HeldLease
 from a2a_hub_client.refusals import ForbiddenError
@@ -24,11 +23,8 @@ from a2a_hub_client.retry import Backoff, Retry
 from a2a_hub_client.worker.job import LeasedTask, TaskResult
 
 T = TypeVar("T")
-PAGE = 100  # messages of one request
 SLOW = 5.0  # seconds of an answer, beside the wait of a long poll
-MOST = 100  # tasks or results of one request; the hub takes no more
 WAIT = 0.5  # seconds
-RESULT_BYTES = 800_000  # of JSON in one request, well below the default body limit of a hub
 
 Json = dict[str, Any]
 Read = Callable[[Json], T]
@@ -98,19 +94,20 @@ class WorkerClient:
 
     def leases(self) -> list[HeldLease]:
         """Return all live leases of the agent, oldest first, also those of other workers."""
-        page = self._perform(tasks.leases())
-        leases = page.items
-        while page.next_cursor is not None:
-            page = self._perform(tasks.leases(page.next_cursor))
-            leases += page.items
-        return leases
+        leases: list[HeldLease] = []
+        read, cursor = page("leases", HeldLease), None
+        while True:
+            answer = self._perform(get("/a2a/leases", read, cursor=cursor, limit=PAGE))
+            leases += answer.items
+            if (cursor := answer.next_cursor) is None:
+                return leases
 
     def conversation(self, leased: LeasedTask, *, after: int | None = 0) -> list[dict[str, Any]]:
         """Return the messages of the task after the number ``after``, oldest first. The first made the task."""
         messages: list[dict[str, Any]] = []
         while after is not None:
-            page, after = self._get(of_task(leased.id, "messages"), _messages, after=after, limit=PAGE)
-            messages += page
+            more, after = self._get(of_task(leased.id, "messages"), _messages, after=after, limit=PAGE)
+            messages += more
         return messages
 
     def heartbeat(self, leased: LeasedTask) -> int:
@@ -182,11 +179,6 @@ def _messages(answer: Json) -> tuple[list[dict[str, Any]], int | None]:
 def _turn(answer: Json) -> int | None:
     """Return the number of messages of the sender, None at a hub of an earlier version."""
     return int(answer["turn"]) if "turn" in answer else None
-
-
-def of_task(task_id: str, what: str) -> str:
-    """Return the path of what belongs to a task."""
-    return path("a2a", "tasks", task_id, what)
 
 
 PAUSES = Retry(patience=None)
@@ -265,7 +257,7 @@ class BatchingClient(WorkerClient):
 
         A repeat gets the same leases. The results of a failed request stay pending, and the next request posts them.
         """
-        body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000), "max": min(most, MOST)}
+        body = {"attempt_id": str(attempt_id), "wait_ms": int(wait * 1000), "max": min(most, PAGE)}
         leases, is_spent = self._post_batch("/a2a/tasks/lease", body, _leases, wait=wait) or ([], False)
         if is_spent:
             raise AttemptSpentError("the leases of this attempt id have ended")
@@ -310,9 +302,9 @@ class BatchingClient(WorkerClient):
         batch: list[_Posting] = []
         size = 0
         with self._lock:
-            for posting in self._pending[:MOST]:
+            for posting in self._pending[:PAGE]:
                 size += posting.size
-                if batch and size > RESULT_BYTES:
+                if batch and size > MOST_BYTES:
                     break
                 batch.append(posting)
         return batch

@@ -1,7 +1,7 @@
 """``a2a grant``, ``key``, ``route`` and ``person``."""
 
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -58,10 +58,8 @@ def give(
     ] = None,
 ) -> None:
     """Grant a capability to an agent."""
-    from a2a_hub_client._calls import administration
-
-    call = administration.grant(agent, capability, expires_at=moment("--expires", expires), max_uses=max_uses)
-    answer = session.ask(call)
+    ends = moment("--expires", expires)
+    answer = session.ask(lambda hub: hub.grant(agent, capability, expires_at=ends, max_uses=max_uses))
     session.printer.answer(
         answer, lambda: f"granted {answer['action']} to {answer['subject_display']}: grant {answer['grant_id']}"
     )
@@ -73,16 +71,11 @@ def revoke_grant(
     grant: Annotated[str, typer.Argument(metavar="GRANT", help="The id of a grant, or its first characters.")],
 ) -> None:
     """Revoke a grant. The next request of its agent is refused."""
-    from a2a_hub_client._calls import administration
-
-    answer: Any = session.ask(administration.revoke_grant(_whole(session, grant)))
-    session.printer.answer(answer, lambda: f"revoked grant {answer['grant_id']}")
-
-
-def _whole(session: Session, text: str) -> str:
-    return options.whole_id_of(
-        session, text, "/capabilities/recent", "capabilities", "grant", lambda row: row["grant_id"]
+    grant_id = options.whole_id_of(
+        session, grant, "/capabilities/recent", "capabilities", "grant", lambda row: row["grant_id"]
     )
+    answer = session.ask(lambda hub: hub.revoke_grant(grant_id))
+    session.printer.answer(answer, lambda: f"revoked grant {answer['grant_id']}")
 
 
 key_app = noun("List, make, rotate and revoke API keys.")
@@ -111,11 +104,10 @@ def make(
     expires: Expiry = None,
 ) -> None:
     """Make an API key of an agent or of a person, else of the agent of this key, and show it."""
-    from a2a_hub_client._calls import administration
-
     if agent is not None and person is not None:
         raise typer.BadParameter("give --agent or --person, not both")
-    answer = session.ask(administration.add_key(agent=agent, person=person, expires_at=moment("--expires", expires)))
+    ends = moment("--expires", expires)
+    answer = session.ask(lambda hub: hub.add_key(agent=agent, person=person, expires_at=ends))
     if session.printer.is_for_people:
         session.printer.note(SECRET)
     session.printer.details(answer, lambda: [("key", answer["public_id"]), ("api key", answer["api_key"])])
@@ -131,14 +123,12 @@ def rotate(
     No key is replaced if the file of the contexts cannot be written. If the hub has replaced the key and writing fails
     then, the command shows the new key and exits with 1.
     """
-    from a2a_hub_client._calls import administration
-
     both = span("--overlap", overlap)
     stored, old = contexts.load(), session.context
     names = [name for name, one in stored.by_name.items() if one == old and one.key]
     if names:
         contexts.store(stored)  # the file can be written, or the key stays
-    answer = session.ask(administration.rotate_key(both or tables.span(overlap)))
+    answer = session.ask(lambda hub: hub.rotate_key(overlap=both or tables.span(overlap)))
     failure = _replace_stored(stored, names, replace(old, key=answer["api_key"]))
     if names and failure is None:
         session.printer.note(f"Stored the new key in the context {', '.join(names)}.")
@@ -180,9 +170,7 @@ def revoke_key(
     with_made: Annotated[bool, typer.Option("--with-made", help="Also the keys that were made with it.")] = False,
 ) -> None:
     """Revoke an API key at once."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.revoke_key(key, with_made=with_made))
+    answer = session.ask(lambda hub: hub.revoke_key(key, with_made=with_made))
     session.printer.answer(answer, lambda: f"revoked {', '.join([answer['public_id'], *answer['also']])}")
 
 
@@ -213,9 +201,7 @@ def add(
     ] = None,
 ) -> None:
     """Add a public route that acts as an agent, and show its URL. The hub shows it this once."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.add_route(agent, rate_limit))
+    answer = session.ask(lambda hub: hub.add_route(agent, rate_limit=rate_limit))
     session.printer.details(answer, lambda: [("route", answer["public_id"]), ("url", answer["url"])])
 
 
@@ -225,9 +211,7 @@ def revoke_route(
     route: Annotated[str, typer.Argument(metavar="ROUTE", help="The id of a route, from `a2a route list`.")],
 ) -> None:
     """Revoke a public route at once."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.revoke_route(route))
+    answer = session.ask(lambda hub: hub.revoke_route(route))
     session.printer.answer(answer, lambda: f"revoked route {answer['public_id']}")
 
 

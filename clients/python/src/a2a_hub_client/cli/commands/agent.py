@@ -48,9 +48,7 @@ def list_(
 @command(agent_app)
 def show(session: Session, agent: AgentName) -> None:
     """Show an agent: whether it is paused, and whether callers without a key may send to it."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.agent(agent))
+    answer = session.ask(lambda hub: hub.agent(agent))
     session.printer.details(answer, lambda: _pairs(answer))
 
 
@@ -71,9 +69,7 @@ def add(
     name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the agent, such as bob or bob@team.")],
 ) -> None:
     """Register an agent, and show its API key. The hub shows it this once."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.add_agent(name))
+    answer = session.ask(lambda hub: hub.add_agent(name))
     if session.printer.is_for_people:
         session.printer.note("Keep the secrets: the hub shows them this once.")
     pairs = [("agent", answer["agent"]["display"]), ("api key", answer["api_key"])]
@@ -83,9 +79,7 @@ def add(
 @command(agent_app)
 def pause(session: Session, agent: AgentName, reason: Reason) -> None:
     """Stop an agent from leasing tasks. Its tasks stay queued, and its live leases stay."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.pause_agent(agent, reason))
+    answer = session.ask(lambda hub: hub.pause_agent(agent, reason=reason))
     session.printer.answer(answer, lambda: f"{answer['agent']['display']} is paused")
 
 
@@ -96,18 +90,14 @@ def resume(
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the journal.")] = "",
 ) -> None:
     """Let a paused agent lease tasks again."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.resume_agent(agent, reason))
+    answer = session.ask(lambda hub: hub.resume_agent(agent, reason=reason))
     session.printer.answer(answer, lambda: f"{answer['agent']['display']} may lease tasks")
 
 
 @command(agent_app)
 def quotas(session: Session, agent: AgentName) -> None:
     """Show the quotas of an agent and what it has of them."""
-    from a2a_hub_client._calls import administration
-
-    session.printer.listed(session.ask(administration.quotas(agent)), "quotas", QUOTAS, none="No quotas.")
+    session.printer.listed(session.ask(lambda hub: hub.quotas(agent)), "quotas", QUOTAS, none="No quotas.")
 
 
 @command(agent_app, "set-quotas")
@@ -120,9 +110,8 @@ def set_quotas(
     ] = None,
 ) -> None:
     """Give an agent quotas of its own: queued, bytes, callbacks, waits, cards, requests_per_s."""
-    from a2a_hub_client._calls import administration
-
-    answer = session.ask(administration.set_quotas(agent, dict(map(_limit, limits)), recipient))
+    own = dict(map(_limit, limits))
+    answer = session.ask(lambda hub: hub.set_quotas(agent, own, recipient=recipient))
     session.printer.listed(answer, "quotas", QUOTAS, none="No quotas.")
 
 

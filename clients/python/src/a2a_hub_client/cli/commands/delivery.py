@@ -42,10 +42,8 @@ def resend(
     reason: Reason,
 ) -> None:
     """Send a callback again."""
-    from a2a_hub_client._calls import administration
-
     whole = options.whole_id_of(
         session, delivery, "/a2a/deliveries", "deliveries", "delivery", lambda row: row["delivery_id"]
     )
-    answer = session.ask(administration.resend_delivery(whole, reason))
+    answer = session.ask(lambda hub: hub.resend_delivery(whole, reason=reason))
     session.printer.answer(answer, lambda: f"the hub sends delivery {whole} again")

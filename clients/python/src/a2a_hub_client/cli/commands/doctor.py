@@ -107,14 +107,14 @@ def check_rights(session: Session) -> Finding:
 
 def check_waits(session: Session) -> Finding:
     """Check that a request may take as long as those of workers. It waits for a task that is not resolved."""
-    from a2a_hub_client._calls import tasks
+    from a2a_hub_client import _calls
 
     try:
         queue = session.read("/a2a/queue", limit=1)["tasks"]
         if not queue:
             return Finding("waits", "look", "not checked: there is no unresolved task to wait for")
         began = time.monotonic()
-        session.ask(tasks.result(queue[0]["task"]["id"], wait=WAIT))
+        session.perform(_calls.result(queue[0]["task"]["id"], wait=WAIT))
     except HubError as error:
         return Finding(
             "waits", "bad", f"a request of {WAIT:.0f} s fails: {error}. Raise the proxy's read timeout to 75 s."

@@ -41,10 +41,10 @@ def list_(
 @command(result_app)
 def show(session: Session, task: TaskId, wait: Wait = None) -> None:
     """Show the result of a task without receiving it. Exits with 1 if there is none."""
-    from a2a_hub_client._calls import tasks
+    from a2a_hub_client import _calls
 
     task_id = options.task_id_of(session, task)
-    answer = session.ask(tasks.result(task_id, wait=_seconds(wait)))
+    answer = session.perform(_calls.result(task_id, wait=_seconds(wait)))
     if answer["result"] is None:
         _end_without_result(session, answer, f"task {task_id} has no result yet")
     session.printer.details(answer, lambda: [("task", task_id), *result_pairs(answer["result"])])
@@ -63,10 +63,9 @@ def next_(
 
     A result that is never acknowledged is listed by `a2a result list --delivered`.
     """
-    from a2a_hub_client._calls import tasks
+    from a2a_hub_client import _calls
 
-    call = tasks.drain(uuid4(), most=1, wait=_seconds(wait), ack=[] if ack is None else [ack])
-    answer = session.ask(call)
+    answer = session.perform(_calls.drain(uuid4(), wait=_seconds(wait), ack=[] if ack is None else [ack]))
     results = answer["results"]
     if not results:
         _end_without_result(session, answer, "no result waits")

@@ -54,8 +54,7 @@ def send_lines(session: Session, lines: Iterator[tuple[int, str]], *, to: str | 
 
     A line that is larger than the hub accepts is a bad one. The other lines are sent.
     """
-    from a2a_hub_client._calls import tasks
-    from a2a_hub_client._calls.call import batches
+    from a2a_hub_client._calls import MOST_BYTES, batches
 
     me = session.read("/a2a/me")["agent"]
     if me is None:
@@ -64,7 +63,7 @@ def send_lines(session: Session, lines: Iterator[tuple[int, str]], *, to: str | 
     read = _read(lines, count, sender=me["pubkey"], to=to, run=run)
     try:
         with _Bar() as advance:
-            for batch in batches(read, most=BATCH, most_bytes=tasks.MOST_BYTES, size=_size):
+            for batch in batches(read, most=BATCH, most_bytes=MOST_BYTES, size=_size):
                 _send_fitting(session, batch, count)
                 advance(len(batch))
     finally:
@@ -117,11 +116,11 @@ def _send_fitting(session: Session, batch: list[_Line], count: _Count) -> None:
 
 def _send_batch(session: Session, batch: list[_Line], count: _Count) -> None:
     """Send the tasks until each is stored or refused. Tasks beyond a quota wait for room."""
-    from a2a_hub_client._calls import tasks
+    from a2a_hub_client import _calls
 
     waiting, pause = batch, 0.5
     while waiting:
-        answer = session.ask(tasks.send_many([line.body for line in waiting]))
+        answer = session.perform(_calls.send_many([line.body for line in waiting]))
         count.sent += len(answer["posted"])
         refused = [(waiting[item["index"]], item) for item in answer["refused"]]
         count.bad += [_bad(line, item) for line, item in refused if item["code"] not in _LATER]
@@ -222,8 +221,7 @@ def send(
         return
     if to is None or text is None:
         raise typer.BadParameter("give an AGENT and a TEXT, or a --file")
-    from a2a_hub_client import NewTask
-    from a2a_hub_client._calls import tasks
+    from a2a_hub_client import NewTask, _calls
 
     words = typer.get_text_stream("stdin").read() if text == "-" else text
     new = NewTask(
@@ -238,7 +236,7 @@ def send(
         callback_url=callback_url,
     )
     limit = seconds("--timeout", timeout)
-    answer = session.ask(tasks.send(new.body()))
+    answer = session.perform(_calls.send(new.body()))
     if not wait:
         session.printer.answer(answer, lambda: str(answer["task_id"]))
         return
@@ -263,10 +261,10 @@ def ask(
     At a terminal the command asks for the answer to a question of the agent. The result is acknowledged, so
     `a2a result next` does not show it again. The exit codes are those of `a2a task watch`.
     """
-    from a2a_hub_client._calls import tasks
+    from a2a_hub_client import _calls
     from a2a_hub_client.models.tasks import NewTask
 
     limit = seconds("--timeout", timeout)
     words = typer.get_text_stream("stdin").read() if text == "-" else text
-    task_id = session.ask(tasks.send(NewTask(to=agent, text=words, id=uuid4()).body()))["task_id"]
+    task_id = session.perform(_calls.send(NewTask(to=agent, text=words, id=uuid4()).body()))["task_id"]
     watching.follow(session, task_id, after=watching.TEXT, timeout=limit, answers=True, is_acked=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,7 +15,7 @@ from a2a_hub_client.cli.options import USUAL_LIMIT, LeaseId, Limit, Reason, Task
 from a2a_hub_client.cli.tables import Column, Row
 
 if TYPE_CHECKING:
-    from a2a_hub_client._calls.call import Call
+    from a2a_hub_client import Hub
 
 BRANCH = "· "  # for each level of a tree
 
@@ -73,10 +74,8 @@ def cancel(
     reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the agent and the journal.")] = "",
 ) -> None:
     """Cancel a task, as its sender."""
-    from a2a_hub_client._calls import tasks
-
     task_id = options.task_id_of(session, task)
-    answer = session.ask(tasks.cancel(task_id, reason))
+    answer = session.ask(lambda hub: hub.task(task_id).cancel(reason))
     session.printer.answer(answer, lambda: f"cancelled task {task_id}")
 
 
@@ -101,11 +100,9 @@ def requeue(
 
     Its holder may still be at work, so the work may be done twice.
     """
-    from a2a_hub_client._calls import administration
-
     risk: Any = duplicate_risk.value
     task_id = options.task_id_of(session, task)
-    _repair(session, administration.requeue(task_id, reason, duplicate_risk=risk, lease_id=lease_id))
+    _repair(session, lambda hub: hub.task(task_id).requeue(reason, duplicate_risk=risk, lease_id=lease_id))
 
 
 @command(task_app)
@@ -117,18 +114,15 @@ def fail(
     lease_id: LeaseId = None,
 ) -> None:
     """Resolve a leased task as an error, as an operator."""
-    from a2a_hub_client._calls import administration
-
-    _repair(session, administration.force_error(options.task_id_of(session, task), message, reason, lease_id))
+    task_id = options.task_id_of(session, task)
+    _repair(session, lambda hub: hub.task(task_id).fail(message, reason=reason, lease_id=lease_id))
 
 
 @command(task_app)
 def release(session: Session, task: TaskId, reason: Reason, lease_id: LeaseId = None) -> None:
     """Return a task to the queue, as its holder."""
-    from a2a_hub_client._calls import tasks
-
     task_id = options.task_id_of(session, task)
-    answer = session.ask(tasks.release(task_id, reason, lease_id))
+    answer = session.ask(lambda hub: hub.task(task_id).release(reason, lease_id=lease_id))
     session.printer.answer(answer, lambda: f"released task {task_id}")
 
 
@@ -144,10 +138,9 @@ def retry_stale(
     max_requeues: Annotated[int | None, typer.Option("--max", min=1, metavar="N", help="At most N tasks.")] = None,
 ) -> None:
     """Requeue the stale leases of tasks that may be done twice, as an operator."""
-    from a2a_hub_client._calls import administration
-
     age = span("--min-lease-age", min_lease_age)
-    answer = session.ask(administration.retry_stale(enabled=is_applied, min_lease_age=age, max_requeues=max_requeues))
+    limits: dict[str, Any] = {"min_lease_age": age, "max_requeues": max_requeues}
+    answer = session.ask(lambda hub: hub.retry_stale(enabled=is_applied, **limits))
     session.printer.answer(answer, lambda: _retry_text(answer["report"], is_applied=is_applied))
 
 
@@ -160,8 +153,8 @@ def _retry_text(report: dict[str, Any], *, is_applied: bool) -> str:
     return "\n".join(lines) or "No stale leases."
 
 
-def _repair(session: Session, call: Call[Any]) -> None:
-    answer = session.ask(call)
+def _repair(session: Session, request: Callable[[Hub], object]) -> None:
+    answer = session.ask(request)
     outcome = answer["outcome"]
     session.printer.answer(answer, lambda: f"task {outcome['task_id']} is {outcome['state'].replace('_', ' ')}")
 
@@ -209,12 +202,10 @@ def list_(
 @command(task_app)
 def show(session: Session, task: TaskId) -> None:
     """Show one task: its state, its times, its lease and its result."""
-    from a2a_hub_client._calls import tasks
-
     task_id = options.task_id_of(session, task)
-    answer = session.ask(tasks.entry(task_id))
+    answer = session.ask(lambda hub: hub.task(task_id).entry())
     entry = answer["entry"]
-    result = session.ask(tasks.result(task_id))["result"] if entry["state"] == "resolved" else None
+    result = session.read(f"/a2a/tasks/{task_id}/result")["result"] if entry["state"] == "resolved" else None
     session.printer.details(answer, lambda: [*_pairs(entry), *result_pairs(result)])
 
 

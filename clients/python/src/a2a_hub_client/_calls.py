@@ -1,6 +1,9 @@
-"""One request to a hub, and how its answer is read. An answer that reports a failure becomes an error."""
+"""One request to a hub, and how its answer is read. An answer that reports a failure becomes an error.
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+The requests that several places send have a function at the end.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Any, Generic, TypeVar
@@ -11,12 +14,18 @@ import msgspec
 
 from a2a_hub_client import errors, refusals
 from a2a_hub_client.errors import AnswerError, HubError, NotNowError, RateLimitedError, RefusedError, UnavailableError
-from a2a_hub_client.models.wire import hook, to_json
+from a2a_hub_client.models.conversation import Messages
+from a2a_hub_client.models.tasks import Acked, Drained, Posted, Result, TaskQueued
+from a2a_hub_client.models.wire import filled, hook, milliseconds, to_json
 
 T = TypeVar("T")
 Model = TypeVar("Model")
 Item = TypeVar("Item")
 JSON_TYPE = {"Content-Type": "application/json"}
+PAGE = 100  # items of one request
+MOST_SENT = 500
+MOST_BYTES = 800_000  # of one request, well below the default body limit of a hub
+LONGEST_POLL = 50.0  # seconds; many proxies cut a request after 60
 _AT_FAULT = "kind", "code", "message", "fields"  # the keys of an error that are no ids
 
 Id = UUID | str
@@ -58,8 +67,8 @@ class Page(Generic[Item]):
 
 def get(target: str, read: Callable[[bytes], T], *, wait: float = 0.0, **query: object) -> Call[T]:
     """Return a request that reads. A query parameter None is left out."""
-    filled = {name: value for name, value in query.items() if value is not None}
-    return Call(method="GET", target=f"{target}?{urlencode(filled)}" if filled else target, read=read, wait=wait)
+    named = urlencode(filled(query))
+    return Call(method="GET", target=f"{target}?{named}" if named else target, read=read, wait=wait)
 
 
 def post(
@@ -72,16 +81,8 @@ def post(
     method: str = "POST",
 ) -> Call[T]:
     """Return a request that changes something. A field None is left out."""
-    body = to_json({name: value for name, value in fields.items() if value is not None})
-    return Call(
-        method=method,
-        target=target,
-        read=read,
-        body=body,
-        wait=wait,
-        is_repeatable=is_repeatable,
-        headers=JSON_TYPE,
-    )
+    how: dict[str, Any] = {"wait": wait, "is_repeatable": is_repeatable, "headers": JSON_TYPE}
+    return Call(method=method, target=target, read=read, body=to_json(filled(fields)), **how)
 
 
 def path(*parts: object) -> str:
@@ -96,23 +97,16 @@ def whole(type_: type[Model]) -> Callable[[bytes], Model]:
 
 def inner(key: str, type_: type[Model]) -> Callable[[bytes], Model]:
     """Return a reader of an answer whose ``key`` holds the value. A value None or absent reads as None."""
-    shape = msgspec.defstruct(f"Answer_{key}", [(key, type_)])
-    decode = msgspec.json.Decoder(shape, dec_hook=hook).decode
-
-    def read(body: bytes) -> Model:
-        value: Model = getattr(decode(body), key)
-        return value
-
-    return read
+    read = whole(msgspec.defstruct(f"Answer_{key}", [(key, type_)]))
+    return lambda body: getattr(read(body), key)
 
 
 def page(key: str, type_: type[Item]) -> Callable[[bytes], Page[Item]]:
     """Return a reader of a page of a list, whose ``key`` holds the items."""
     shape: Any = msgspec.defstruct(f"Page_{key}", [(key, list[type_]), ("next_cursor", str | None, None)])  # type: ignore[valid-type]
-    decode = msgspec.json.Decoder(shape, dec_hook=hook).decode
 
     def read(body: bytes) -> Page[Item]:
-        answer = decode(body)
+        answer = whole(shape)(body)
         return Page(items=getattr(answer, key), next_cursor=answer.next_cursor)
 
     return read
@@ -212,3 +206,44 @@ def _reported(body: bytes) -> Mapping[str, Any] | None:
 
 def _seconds(text: str) -> float | None:
     return float(text) if text.isdecimal() else None
+
+
+def of_task(task_id: Id, *more: str) -> str:
+    """Return the path of what belongs to a task."""
+    return path("a2a", "tasks", task_id, *more)
+
+
+def send(task: Mapping[str, Any]) -> Call[TaskQueued]:
+    """Send ``task``, which is `NewTask.body`. Its id makes a repeat safe."""
+    return post("/a2a/tasks", task, whole(TaskQueued))
+
+
+def send_many(tasks: Sequence[Mapping[str, Any] | msgspec.Raw]) -> Call[Posted]:
+    """Send ``tasks``, at most `MOST_SENT`."""
+    return post("/a2a/tasks/batch", {"tasks": tasks}, whole(Posted))
+
+
+_read_result = inner("result", Result | None)  # type: ignore[arg-type]
+
+
+def result(task_id: Id, *, wait: float = 0.0) -> Call[Result | None]:
+    """Read the result, and wait up to ``wait`` seconds for it. The answer None: there is none yet."""
+    wait_ms = milliseconds(wait) or None  # a hub of an earlier version refuses the parameter
+    return get(of_task(task_id, "result"), _read_result, wait=wait, wait_ms=wait_ms)
+
+
+def messages(task_id: Id, *, after: int = 0, wait: float = 0.0) -> Call[Messages]:
+    """Read the messages after the number ``after``, and wait up to ``wait`` seconds for one."""
+    wait_ms = milliseconds(wait) or None
+    return get(of_task(task_id, "messages"), whole(Messages), wait=wait, after=after, limit=PAGE, wait_ms=wait_ms)
+
+
+def drain(attempt_id: Id, *, most: int = 1, wait: float = 0.0, ack: Sequence[Id] = ()) -> Call[Drained]:
+    """Acknowledge the results of the tasks in ``ack``, and drain up to ``most``. The hub waits for the first one."""
+    fields = {"max": most, "wait_ms": milliseconds(wait), "attempt_id": attempt_id, "ack": ack or None}
+    return post("/a2a/results/drain", fields, whole(Drained), wait=wait)
+
+
+def ack(task_ids: Sequence[Id]) -> Call[Acked]:
+    """Acknowledge results. A repeat changes nothing."""
+    return post("/a2a/results/ack", {"task_ids": task_ids}, whole(Acked))
