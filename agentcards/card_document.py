@@ -11,8 +11,6 @@ from django.conf import settings
 from typing_extensions import TypedDict
 
 from agentcards.models import AgentProfile, Tool
-from agentcards.models.profile import ToolQuerySet
-from mailbox.database import compiled
 from mailbox.models import Agent
 
 TASKS_SEND, MCP = "/a2a/tasks/send", "/mcp"
@@ -147,15 +145,10 @@ def tools_of(profile: AgentProfile) -> list[Tool]:
     Permissions for tools that are not registered are left out.
     """
     if profile.tool_permissions is None:
-        return _default_tools().rows()
+        return list(Tool.objects.default().in_order())
     permitted = list(dict.fromkeys(profile.tool_permissions))
     known = {tool.name: tool for tool in Tool.objects.filter(name__in=permitted)}
     return [known[name] for name in permitted if name in known]
-
-
-@compiled.once
-def _default_tools() -> ToolQuerySet:
-    return Tool.objects.default().in_order()
 
 
 def describe(profile: AgentProfile) -> str:

@@ -15,8 +15,7 @@ from mailbox.access.agents.registration import Registration
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database.paging import Page, after, in_turn, page
-from mailbox.journal import entries
-from mailbox.journal.entries.agents import AgentProfileChangedData
+from mailbox.journal import hub_entries
 from mailbox.models import Agent
 from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import InvalidRequestError
@@ -86,10 +85,10 @@ def update_profile(caller: Caller, agent: Agent, changes: Mapping[str, Any]) -> 
     return profile
 
 
-def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry[AgentProfileChangedData]:
+def change_of(profile: AgentProfile, changed: Iterable[str]) -> Entry:
     """Return the journal row for a change of these fields. `SECRET_FIELDS` are not shown in it."""
     shown = {name: "(not shown)" if name in SECRET_FIELDS else getattr(profile, name) for name in changed}
-    return entries.agent_profile_changed(profile.agent.display, shown)
+    return hub_entries.AgentProfileChangedEntry(profile.agent.display, shown)
 
 
 def forget_outage(profile: AgentProfile, changed: Collection[str]) -> None:

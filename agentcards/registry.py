@@ -4,7 +4,6 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from django.db import IntegrityError
-from django.db.models.sql import Query
 
 from agentcards.models import AgentCard
 from agentcards.models.profile import AgentCardQuerySet
@@ -13,10 +12,8 @@ from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.database import compiled
-from mailbox.database.compiled import AGENT
-from mailbox.database.paging import Counted, Page, after, in_turn, page, query_of_figures
-from mailbox.journal import entries
+from mailbox.database.paging import Page, after, in_turn, page
+from mailbox.journal import hub_entries
 from mailbox.models import Agent
 from mailbox.words import json_text, shapes
 from mailbox.words.errors import MailboxError
@@ -70,7 +67,7 @@ class CardRegistry:
             self._require(journal, job_id, [card] if card else [])
             if card is not None:
                 card.delete()
-                journal.beside(entries.agent_card_deregistered(card.job_id, card.name))
+                journal.beside(hub_entries.AgentCardDeregisteredEntry(card.job_id, card.name))
         return card
 
     def get(self, job_id: str) -> AgentCard | None:
@@ -120,7 +117,7 @@ class CardRegistry:
             journal.admit(Request.to_manage_cards("*"))
             removed, _ = AgentCard.objects.all().delete()
             if removed:
-                journal.beside(entries.agent_cards_cleared(removed))
+                journal.beside(hub_entries.AgentCardsClearedEntry(removed))
         return removed
 
     def _register(self, job_id: str, card: AgentCard) -> AgentCard:
@@ -143,7 +140,7 @@ class CardRegistry:
             row.save()
             removed_ids = [rival.job_id for rival in removed]
             journal.beside(
-                entries.agent_card_registered(
+                hub_entries.AgentCardRegisteredEntry(
                     job_id, row.name, skill_count=len(row.skills), removed_job_ids=removed_ids
                 )
             )
@@ -168,23 +165,12 @@ class CardRegistry:
 
 def jobs_of(agent: Agent, *, most: int) -> list[AgentCard]:
     """Return the first ``most`` cards of this agent's jobs, in the order of registration."""
-    return _first_jobs(most).rows(agent=agent.pk)
+    return list(AgentCard.objects.of_agent(agent).in_order()[:most])
 
 
 def count_of(agent: Agent) -> int:
     """Return the number of cards of this agent's jobs."""
-    ((number,),) = _job_count().rows(agent=agent.pk)
-    return int(number)
-
-
-@compiled.once
-def _first_jobs(most: int) -> AgentCardQuerySet:
-    return AgentCard.objects.filter(registered_by=AGENT).in_order()[:most]
-
-
-@compiled.once
-def _job_count() -> Query:
-    return query_of_figures(Counted(AgentCard.objects.filter(registered_by=AGENT).values("pk")))
+    return AgentCard.objects.of_agent(agent).count()
 
 
 def _take(agent: Agent) -> None:

@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from urllib.parse import urlsplit
 
 from django.db.models import Count, Max
@@ -11,8 +10,6 @@ from django.db.models import Count, Max
 from agentcards.fields import UNREADABLE
 from agentcards.models import AgentProfile, RemoteCall, RemoteCard, RemoteOutage
 from agentcards.official_client import interfaces
-from mailbox.database import compiled
-from mailbox.database.compiled import ListParameter
 from mailbox.models import Agent
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
@@ -54,13 +51,14 @@ class RemoteState:
 
 def unreachable() -> Sequence[int]:
     """Return the primary keys of the remote agents to which the hub could not connect."""
-    return _unreachable().rows()
+    return list(RemoteOutage.objects.values_list("agent_id", flat=True))
 
 
 def of_agents(agents: Sequence[Agent]) -> Mapping[int, RemoteState]:
     """Return the state of each of these agents that is remote, by primary key."""
     pks = [agent.pk for agent in agents]
-    profiles: list[AgentProfile] = _remote().rows(agents=pks) if pks else []
+    remote = AgentProfile.objects.remote().filter(agent__pk__among=pks)
+    profiles = list(remote.only("agent_id", "remote_url", "card_url")) if pks else []
     if not profiles:
         return {}
     outages = {row.agent_id: row for row in RemoteOutage.objects.filter(agent__in=pks)}
@@ -80,17 +78,6 @@ def of_agents(agents: Sequence[Agent]) -> Mapping[int, RemoteState]:
             card_url=_card_url(profile),
         )
     return states
-
-
-@compiled.once
-def _unreachable() -> Any:
-    return RemoteOutage.objects.values_list("agent_id", flat=True)
-
-
-@compiled.once
-def _remote() -> Any:
-    profiles = AgentProfile.objects.remote().filter(agent__pk__among=ListParameter("agents"))
-    return profiles.only("agent_id", "remote_url", "card_url")
 
 
 def _shown(url: str) -> str:

@@ -17,7 +17,7 @@ from mailbox.access import audit
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.database import write_turns
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.models import Agent, PushConfig, PushDelivery, SecondFactor
 from mailbox.words import secret_box
 from mailbox.words.envelopes import check_reason
@@ -57,7 +57,7 @@ def reseal(caller: Caller) -> Resealed:
     done = Resealed()
     for model, column in COLUMNS:
         _reseal_column(model, column, done)
-    audit.note(caller, entries.secrets_resealed(done.resealed, done.unreadable))
+    audit.note(caller, hub_entries.SecretsResealedEntry(done.resealed, done.unreadable))
     return done
 
 
@@ -131,6 +131,6 @@ def erase_cards(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, in
             profiles.update(changed_at=timezone.now(), **_ERASED)
             cards.delete()
             journal = Journal(caller)
-            journal.beside(entries.erased(f"agent:{agent.display}", reason, rows=(), counts=counts))
+            journal.beside(hub_entries.ErasedEntry(f"agent:{agent.display}", reason, rows=(), erased=counts))
             journal.write()
     return counts

@@ -10,7 +10,7 @@ from agentcards.models import Tool
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.words.errors import InvalidRequestError
 
 MOST_TOOLS = 10_000
@@ -67,7 +67,7 @@ def _store(caller: Caller, wanted: Sequence[Tool], *, default: bool, is_partial:
             is_partial=is_partial,
         )
         if done.added or done.changed:
-            journal.beside(entries.tools_imported(done.added, done.changed, is_default=default))
+            journal.beside(hub_entries.ToolsImportedEntry(done.added, done.changed, default=default))
     return done
 
 

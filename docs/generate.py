@@ -9,16 +9,18 @@ import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
-from typing import Any, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, ClassVar, NotRequired, get_args, get_origin, get_type_hints, is_typeddict
+from uuid import UUID
 
 import grimp
 
 from mailbox.dialects.a2a import errors as official_errors
 from mailbox.dialects.base import http_errors
-from mailbox.journal.entries import about_tasks, access, agents, hub, task_life
-from mailbox.words.kinds import Kind, LifeEntry
+from mailbox.journal import access_entries, hub_entries, task_entries
+from mailbox.words.kinds import Entry, JournalRow, LifeEntry
 from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
 from tools.bench import page as measurements
 from tools.bench import record
@@ -55,14 +57,14 @@ FEATURES: Mapping[str, Sequence[str]] = {
     "Saved views": ("dashboard.saved_views", "mailbox.access.people.saved_views", "mailbox.models.saved_view"),
 }
 SUBJECTS: Mapping[str, ModuleType] = {
-    "The life of a task": task_life,
-    "About tasks": about_tasks,
-    "About the hub": hub,
-    "Access and people": access,
-    "Agents and quotas": agents,
+    "Tasks": task_entries,
+    "Access and people": access_entries,
+    "The hub, its agents and quotas": hub_entries,
 }
 JSON_TYPES: Mapping[type, str] = {
     str: "text",
+    UUID: "text",
+    datetime: "text",
     int: "integer",
     float: "number",
     bool: "boolean",
@@ -305,37 +307,39 @@ def _reach(room: str, imports: Mapping[str, set[str]]) -> set[str]:
 
 
 def _kinds() -> Iterator[str]:
-    """Yield a section for each module of `mailbox.journal.entries`, and in it the kinds in the order of the module."""
+    """Yield a section for each module of journal rows, and in it the kinds in the order of the module."""
     for title, module in SUBJECTS.items():
         yield f"## {title}\n\n{module.__doc__}\n"
-        for name, make in vars(module).items():
-            if inspect.isfunction(make) and make.__module__ == module.__name__:
-                yield from _kind(Kind[name.upper()], make)
+        for row in vars(module).values():
+            if inspect.isclass(row) and issubclass(row, JournalRow) and hasattr(row, "row_kind"):
+                yield from _kind(row)
 
 
-def _kind(kind: Kind, make: Callable[..., object]) -> Iterator[str]:
-    written = (inspect.getdoc(make) or "").partition("\n\n")[0].removeprefix("Record that ").replace("\n", " ")
-    entry = get_type_hints(make)["return"]
-    number = "Numbered in the task's life." if get_origin(entry) is LifeEntry else "Not numbered."
-    yield f"### `{kind}`\n\n{written[0].upper()}{written[1:]} {number}\n"
-    fields = list(_fields(get_args(entry)[0]))
+def _kind(row: type[JournalRow]) -> Iterator[str]:
+    written = (inspect.getdoc(row) or "").partition("\n\n")[0].replace("\n", " ")
+    number = "Numbered in the task's life." if issubclass(row, LifeEntry) else "Not numbered."
+    yield f"### `{row.row_kind}`\n\n{written} {number}\n"
+    fields = list(_fields(row))
     yield "\n".join(["| Field | Type | Meaning |", "|---|---|---|", *fields, ""] if fields else ["It has no data.\n"])
 
 
 def _fields(shape: type, of: str = "") -> Iterator[str]:
     """Yield a table row for each field, below it those of the objects that the field lists."""
     for name, hint in get_type_hints(shape, include_extras=True).items():
-        is_optional = get_origin(hint) is NotRequired
-        kind, meaning = get_args(get_args(hint)[0] if is_optional else hint)
-        yield f"| `{of}{name}` | {_type(kind)}{', optional' if is_optional else ''} | {meaning} |"
+        is_optional = get_origin(hint) is NotRequired or hasattr(shape, name)
+        if get_origin(hint) is ClassVar or (name == "task_id" and issubclass(shape, Entry)):
+            continue
+        kind, meaning = get_args(get_args(hint)[0] if get_origin(hint) is NotRequired else hint)
+        yield f"| `{of}{name}` | {_type(kind, is_optional)}{', optional' if is_optional else ''} | {meaning} |"
         if get_origin(kind) is list and is_typeddict(get_args(kind)[0]):
             yield from _fields(get_args(kind)[0], f"{of}{name}[].")
 
 
-def _type(hint: Any) -> str:
+def _type(hint: Any, is_optional: bool = False) -> str:
+    """Return the JSON type. A field that is optional is left out where the row has None."""
     if get_origin(hint) is UnionType:
-        return " or ".join(_type(one) for one in get_args(hint))
-    if get_origin(hint) is list:
+        return " or ".join(_type(one) for one in get_args(hint) if not (is_optional and one is NoneType))
+    if get_origin(hint) in (list, Sequence):
         return f"list of {_type(get_args(hint)[0])}s"
     return JSON_TYPES.get(get_origin(hint) or hint, "object")
 

@@ -22,8 +22,6 @@ from agentcards.models.validation import (
     validate_storable,
     validate_web_url,
 )
-from mailbox.database import compiled
-from mailbox.database.compiled import AGENT
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 
@@ -156,7 +154,7 @@ class AgentProfile(models.Model):
     @classmethod
     def of(cls, agent: Agent) -> AgentProfile:
         """Return the agent's profile: an empty, unsaved profile if it has none."""
-        return next(iter(_of_agent().rows(agent=agent.pk)), None) or cls(agent=agent)
+        return next(iter(cls.objects.filter(agent=agent).select_related("agent")), None) or cls(agent=agent)
 
     def has(self, tool: Tool) -> bool:
         """Whether a registered tool is one of the agent's skills."""
@@ -165,11 +163,6 @@ class AgentProfile(models.Model):
     @property
     def shown_name(self) -> str:
         return self.name or self.agent.local
-
-
-@compiled.once
-def _of_agent() -> AgentProfileQuerySet:
-    return AgentProfile.objects.filter(agent=AGENT).select_related("agent")
 
 
 class AgentCardQuerySet(models.QuerySet["AgentCard"]):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -23,8 +23,7 @@ from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import authentication, keys
 from mailbox.access.people import second_factor, staff
 from mailbox.access.requests import Request
-from mailbox.journal import entries
-from mailbox.journal.entries.access import PersonData
+from mailbox.journal import access_entries, hub_entries
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
@@ -135,7 +134,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
         details = {name: getattr(obj, name) for name in _changed(obj)}
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            note(caller_of(request), Request.to_manage_tools(), [entries.tool_changed(obj.name, details)])
+            note(caller_of(request), Request.to_manage_tools(), [hub_entries.ToolChangedEntry(obj.name, details)])
 
     def delete_model(self, request: HttpRequest, obj: Tool) -> None:
         self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
@@ -144,7 +143,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
         with transaction.atomic():
             names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
             Tool.objects.filter(name__in=names).delete()
-            note(caller_of(request), Request.to_manage_tools(), [entries.tool_removed(name) for name in names])
+            note(caller_of(request), Request.to_manage_tools(), [hub_entries.ToolRemovedEntry(name) for name in names])
 
 
 @admin.register(AgentCard)
@@ -181,7 +180,7 @@ def caller_of(request: HttpRequest) -> Caller:
     )
 
 
-def note(caller: Caller, request: Request, made: Iterable[Entry[Any]]) -> None:
+def note(caller: Caller, request: Request, made: Iterable[Entry]) -> None:
     """Write the check and the entries in the current transaction, which is the admin's own."""
     journal = audit.Journal(caller)
     journal.admit(request)
@@ -250,16 +249,16 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         staff.follow(person)
         names = [name for name in form.changed_data if not name.startswith(("password", "usable")) and name != STAFF]
         names += [STAFF] if person.is_staff != bool(form.initial.get(STAFF)) else []
-        data = cast(PersonData, {"username": person.username, **{name: _journalled(person, name) for name in names}})
-        entry = entries.person_changed(data) if change else entries.person_added(data)
-        note(caller_of(request), Request.to_manage_person(person.username), [entry])
+        data = {"username": person.username, **{name: _journalled(person, name) for name in names}}
+        entry = access_entries.PersonChangedEntry if change else access_entries.PersonAddedEntry
+        note(caller_of(request), Request.to_manage_person(person.username), [entry(**data)])
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
         with transaction.atomic():
             response: HttpResponse = super().user_change_password(request, id, form_url)
             if request.method == "POST" and response.status_code == 302:
                 username = User.objects.get(pk=id).username
-                changed = entries.person_changed({"username": username, "password": "changed"})
+                changed = access_entries.PersonChangedEntry(username, password=access_entries.CHANGED)
                 person = Request.to_manage_person(username)
                 note(caller_of(request), person, [changed])
         return response

@@ -23,8 +23,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.database.bell import ringing, topics
-from mailbox.journal import entries
-from mailbox.journal.entries.agents import RefusalsRepeatedData
+from mailbox.journal import hub_entries
 from mailbox.models import AuditEvent, Task
 from mailbox.words import json_text
 from mailbox.words.errors import MailboxError
@@ -73,9 +72,9 @@ class RepeatedRefusals:
         self._lock = threading.Lock()
         self._minutes: dict[Refusal, _Minute] = {}
 
-    def admits(self, caller: Caller, entry: Entry[Any]) -> bool:
+    def admits(self, caller: Caller, entry: Entry) -> bool:
         """Whether the refusal gets a row of its own. If it does not, it is counted for a later row."""
-        key = caller.name, str(entry.kind), _action(entry)
+        key = caller.name, str(entry.row_kind), _action(entry)
         now = time.monotonic()
         with self._lock:
             minute = self._minutes.setdefault(key, _Minute(caller, now))
@@ -85,7 +84,7 @@ class RepeatedRefusals:
             minute.caller, minute.left_out = caller, minute.left_out + 1
             return False
 
-    def due(self) -> Sequence[tuple[Caller, Entry[RefusalsRepeatedData]]]:
+    def due(self) -> Sequence[tuple[Caller, Entry]]:
         """Return the rows of the minutes that have ended, each with its actor, and forget those minutes.
 
         The oldest minute ends early, if more than `MOST_REMEMBERED` are under way.
@@ -96,7 +95,7 @@ class RepeatedRefusals:
             ended += list(self._minutes)[: max(0, len(self._minutes) - len(ended) - MOST_REMEMBERED)]
             minutes = [(key, self._minutes.pop(key)) for key in dict.fromkeys(ended)]
         return [
-            (minute.caller, entries.refusals_repeated(kind, action, minute.left_out))
+            (minute.caller, hub_entries.RefusalsRepeatedEntry(kind, action, minute.left_out))
             for (_, kind, action), minute in minutes
             if minute.left_out
         ]
@@ -109,7 +108,7 @@ class RepeatedRefusals:
         return bool(self._minutes)
 
 
-def _action(entry: Entry[Any]) -> str:
+def _action(entry: Entry) -> str:
     """Return what was refused, without the agent that it was aimed at: callers may invent agents."""
     data = entry.data
     required = data.get("required_actions") or [data.get("action") or data.get("quota") or data.get("reason") or ""]
@@ -140,15 +139,15 @@ class Journal:
         permit.use(request, self.now)
         self.beside(permit.check)
 
-    def life(self, task: Task, entry: LifeEntry[Any]) -> None:
+    def life(self, task: Task, entry: LifeEntry) -> None:
         """Add the row of a change to ``task``, with the number that `Task.change` took for it."""
-        self._add(entry.kind, task.uuid, task.journal_seq, entry.data)
-        self._topics += topics.of_task(entry.kind, task)
+        self._add(entry.row_kind, task.uuid, task.journal_seq, entry.data)
+        self._topics += topics.of_task(entry.row_kind, task)
 
-    def beside(self, entry: Entry[Any]) -> None:
+    def beside(self, entry: Entry) -> None:
         """Add a row without a number: a check, a refusal, an administrative act."""
-        self._add(entry.kind, entry.task_id, None, entry.data)
-        self._topics += topics.of_kind(entry.kind)
+        self._add(entry.row_kind, entry.task_id, None, entry.data)
+        self._topics += topics.of_kind(entry.row_kind)
 
     def write(self) -> list[AuditEvent]:
         """Insert the rows in the current transaction, and spend the nonce of a signed request; return the rows.
@@ -212,7 +211,7 @@ def require(caller: Caller, request: Request) -> None:
         capabilities.require(caller, request, journal.now)
 
 
-def refuse(caller: Caller, entry: Entry[Any]) -> None:
+def refuse(caller: Caller, entry: Entry) -> None:
     """Commit the row of a refusal. Beyond `MOST_ROWS` a minute, count it for one later row."""
     note_repeated_refusals()
     if _repeated_refusals.admits(caller, entry):
@@ -237,7 +236,7 @@ def again_on_conflict(decide: Callable[[], Decided]) -> Decided:
     return decide()
 
 
-def note(caller: Caller, entry: Entry[Any]) -> AuditEvent:
+def note(caller: Caller, entry: Entry) -> AuditEvent:
     """Commit one row in a transaction of its own, and return it."""
     journal = Journal(caller)
     journal.beside(entry)

@@ -6,7 +6,6 @@ Source: Covenant A2A, "Capability gating".
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import F
@@ -14,8 +13,7 @@ from django.db.models import F
 from mailbox.access import requests
 from mailbox.access.callers import Caller, Role
 from mailbox.access.requests import SCOPE_FIELDS, Request
-from mailbox.journal import entries
-from mailbox.journal.entries.access import Authorization, CapabilityCheckData
+from mailbox.journal import access_entries
 from mailbox.models import Agent, CapabilityGrant, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
@@ -53,7 +51,7 @@ class Permit:
     ``grant`` is None if the caller's role or trust allows the action.
     """
 
-    check: Entry[CapabilityCheckData]
+    check: Entry
     grant: CapabilityGrant | None = None
 
     def use(self, request: Request, now: datetime) -> None:
@@ -82,14 +80,18 @@ def require(caller: Caller, request: Request, now: datetime) -> Permit:
     if request.verb != requests.SEND:
         caller.must_do_more_than_send()
     if caller.trusted:
-        return Permit(_check(request, Authorization(action=request.action, granted_by_display="local trust")))
+        return Permit(
+            _check(request, access_entries.Authorization(action=request.action, granted_by_display="local trust"))
+        )
     if caller.role is not None and request.verb in ROLE_ACTIONS[caller.role]:
-        by = Authorization(action=request.action, granted_by_display=f"role:{caller.role}")
+        by = access_entries.Authorization(action=request.action, granted_by_display=f"role:{caller.role}")
         return Permit(_check(request, by))
     matching = [grant for grant in live_grants(caller, now) if request.matched_by(grant)]
     for grant in sorted(matching, key=lambda grant: grant.max_uses is not None):
         if request.admitted_by(grant.pins):
-            by = Authorization(action=grant.action, granted_by_display=grant.granted_by, grant_id=str(grant.grant_id))
+            by = access_entries.Authorization(
+                action=grant.action, granted_by_display=grant.granted_by, grant_id=str(grant.grant_id)
+            )
             return Permit(_check(request, by), grant)
     if matching:
         raise _scope_mismatch(request)
@@ -123,7 +125,7 @@ def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:
     return CapabilityGrant.objects.live(now).filter(subject=caller.agent) if caller.agent else ()
 
 
-def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry[Any] | None = None) -> UnknownTaskError:
+def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry | None = None) -> UnknownTaskError:
     """Return the error for a task that another agent decides on.
 
     A party to the task reads ``only``, a clause that names that agent. Any other caller reads the same message as for
@@ -134,8 +136,16 @@ def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry[Any] | 
     return UnknownTaskError.of(task_id, entry=entry)
 
 
-def _check(request: Request, authorized_by: Authorization | None) -> Entry[CapabilityCheckData]:
-    return entries.capability_check(request.scope_id, request.action, request.task_id, authorized_by)
+def _check(request: Request, authorized_by: access_entries.Authorization | None) -> Entry:
+    """Return the journal row of a check. ``authorized_by`` is None for a caller that may not."""
+    return access_entries.CapabilityCheckEntry(
+        agent_id=request.scope_id,
+        required_actions=[request.action],
+        missing_actions=[] if authorized_by else [request.action],
+        passed=authorized_by is not None,
+        authorized_by=[authorized_by] if authorized_by else [],
+        task_id=request.task_id,
+    )
 
 
 def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
@@ -168,7 +178,9 @@ def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:
     reason = f"every grant for it pins another {', '.join(SCOPE_FIELDS[:-1])} or {SCOPE_FIELDS[-1]}"
     return CapabilityScopeMismatchError(
         f'Capability "{request.action}" does not cover this request: {reason}.',
-        entry=entries.capability_scope_rejected(request.scope_id, request.action, request.task_id, reason),
+        entry=access_entries.CapabilityScopeRejectedEntry(
+            request.scope_id, request.action, reason, task_id=request.task_id
+        ),
         action=request.action,
     )
 

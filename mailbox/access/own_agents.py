@@ -8,10 +8,7 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Lower
 
-from mailbox.database import compiled
-from mailbox.database.compiled import NOW, Time
 from mailbox.models import Agent, ApiKey, PublicRoute, SigningKey
-from mailbox.models.agent import AgentQuerySet
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
 OPERATORS = "operators@hub"  # sends the tasks of people
@@ -42,7 +39,9 @@ def check(agent: Agent, display: str, now: datetime) -> None:
 def conflicts(now: datetime) -> list[str]:
     """Return the message of each conflict that `check` raises for an agent of `OWN_AGENTS`."""
     problems = []
-    for agent in sorted(_suspects().rows(now=now), key=lambda suspect: OWN_AGENTS.index(suspect.display.lower())):
+    alike = Agent.objects.annotate(folded=Lower("display")).filter(folded__in=OWN_AGENTS)
+    suspects = alike.filter(~Q(display__in=OWN_AGENTS) | has_credential(now, OuterRef("pk")))
+    for agent in sorted(suspects, key=lambda suspect: OWN_AGENTS.index(suspect.display.lower())):
         try:
             check(agent, agent.display.lower(), now)
         except AgentConflictError as conflict:
@@ -50,14 +49,7 @@ def conflicts(now: datetime) -> list[str]:
     return problems
 
 
-@compiled.once
-def _suspects() -> AgentQuerySet:
-    """Return the query of the agents with a name of the hub's own that `check` refuses."""
-    alike = Agent.objects.annotate(folded=Lower("display")).filter(folded__in=OWN_AGENTS)
-    return alike.filter(~Q(display__in=OWN_AGENTS) | has_credential(NOW, OuterRef("pk")))
-
-
-def has_credential(now: Time, agent: OuterRef) -> Q:
+def has_credential(now: datetime, agent: OuterRef) -> Q:
     """Return the condition that another program may act as ``agent``, a reference to the key of an agent's row."""
     return (
         Q(Exists(ApiKey.objects.live(now).filter(agent=agent)))

@@ -14,7 +14,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
 from mailbox.database import timetable
 from mailbox.database.timetable import ALERT_JOB, RETRY_JOB, SWEEP_JOB
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.models import AuditEvent
 from mailbox.repairs.auto_retry import AutoRetry, failure_text, run_pass, scheduler_agent, scheduler_locked
 from mailbox.upkeep import alerts, job_passes, sweep
@@ -68,5 +68,5 @@ def sweep_pass() -> str | None:
                 failed[name] = failure_text(failure)
         this.failed = bool(failed)
         for name, error in failed.items():
-            audit.note(caller, entries.sweep_failed(name, error))
+            audit.note(caller, task_entries.SweepFailedEntry(name, error))
     return "\n".join(f"failed to {name}: {error}" for name, error in failed.items()) or None

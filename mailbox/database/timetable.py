@@ -9,16 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import reduce
 from operator import or_
-from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import CharField, Q
+from django.db.models import Q
 from django.utils import timezone
 from django_q.models import Schedule, Task
 
-from mailbox.database import compiled, write_turns
-from mailbox.database.compiled import NOW, Parameter
+from mailbox.database import write_turns
 
 RETRY_JOB = "mailbox.background.jobs.retry_pass"
 SWEEP_JOB = "mailbox.background.jobs.sweep_pass"
@@ -43,25 +41,13 @@ class Turn:
 
 def next_run(func: str) -> datetime | None:
     """Return when the job with this dotted name is due, None if it is not planned."""
-    planned: list[datetime] = _planned().rows(func=func)
-    return planned[0] if planned else None
+    return next(iter(Schedule.objects.filter(func=func).order_by("next_run").values_list("next_run", flat=True)), None)
 
 
 def due_since(now: datetime) -> Sequence[datetime]:
     """Return the times since which jobs of `JOBS` are due and not taken, the longest wait first."""
-    return tuple(_due().rows(now=now))
-
-
-@compiled.once
-def _planned() -> Any:
-    planned = Schedule.objects.filter(func=Parameter("func", CharField()))
-    return planned.order_by("next_run").values_list("next_run", flat=True)
-
-
-@compiled.once
-def _due() -> Any:
-    due = Schedule.objects.filter(func__in=JOBS, next_run__lt=NOW)
-    return due.order_by("next_run").values_list("next_run", flat=True)
+    due = Schedule.objects.filter(func__in=JOBS, next_run__lt=now)
+    return tuple(due.order_by("next_run").values_list("next_run", flat=True))
 
 
 def keep(minutes: Mapping[str, int]) -> None:

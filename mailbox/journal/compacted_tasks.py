@@ -6,8 +6,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from mailbox.journal import entries
-from mailbox.journal.entries.about_tasks import TasksCompactedData
+from mailbox.journal import task_entries
 from mailbox.models import Agent, AuditEvent, Result, Task
 from mailbox.words import digests, json_text
 from mailbox.words.envelopes import ResultEnvelope
@@ -81,16 +80,14 @@ class RememberedTask:
         )
 
 
-def kept(
-    task: Task, callback: Callback | None, reason: str, closing: Sequence[Mapping[str, Any]] = ()
-) -> Entry[TasksCompactedData]:
+def kept(task: Task, callback: Callback | None, reason: str, closing: Sequence[Mapping[str, Any]] = ()) -> Entry:
     """Return the journal row of the compaction of a resolved task, which was read with its parties and its result.
 
     ``callback`` None: the secret of the task's callback is unreadable. ``closing`` are the closing words of the result.
     """
-    return entries.tasks_compacted(
-        task.uuid,
+    return task_entries.TasksCompactedEntry(
         reason,
+        task_id=task.uuid,
         sender=task.sender.pubkey,
         recipient=task.recipient.pubkey,
         outcome=task.outcome or "",

@@ -8,16 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import orjson
 from django.conf import settings
-from django.db.models import BigIntegerField
 
-from mailbox.database import compiled
 from mailbox.database.backups import files
 from mailbox.database.backups.files import BackupError
-from mailbox.database.compiled import Parameter
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import sealed
 from mailbox.words.sealed import UNREADABLE, Block, Row
@@ -113,19 +110,13 @@ class SealState:
 def state() -> SealState:
     """Return the state of the seals."""
     newest = Seal.objects.newest()
-    waits_since: list[datetime] = _unsealed().rows(after=newest.last_id if newest else 0)
+    unsealed = AuditEvent.objects.filter(pk__gt=newest.last_id if newest else 0)
+    waits_since = list(unsealed.order_by("pk").values_list("at", flat=True)[:1])
     return SealState(
         head=Head.of(newest.block) if newest else None,
         waits_since=waits_since[0] if waits_since else None,
         problem=_problem(newest),
     )
-
-
-@compiled.once
-def _unsealed() -> Any:
-    """Return the query of the time of the oldest row after the last sealed row."""
-    rows = AuditEvent.objects.filter(pk__gt=Parameter("after", BigIntegerField()))
-    return rows.order_by("pk").values_list("at", flat=True)[:1]
 
 
 def _problem(newest: Seal | None) -> str:

@@ -9,7 +9,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life import expiry, push_configs, task_limits
 from mailbox.models import Message, Task
 from mailbox.models.task import TaskQuerySet
@@ -144,5 +144,5 @@ def _add(task: Task, words: Words, attempt_id: UUID | None, journal: Journal) ->
         said_at=journal.now,
         post_attempt_id=attempt_id,
     )
-    journal.life(task, entries.message_sent(task.turn, words.message_id, answers=answers))
+    journal.life(task, task_entries.MessageSentEntry(task.turn, words.message_id, answers=answers))
     return Sent(message=message, turn=task.turn)

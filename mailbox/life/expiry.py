@@ -17,7 +17,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_leases, visible_tasks
 from mailbox.access.limits import waits
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life.resolution import resolve
 from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
@@ -40,7 +40,7 @@ def expire_overdue(task: Task, journal: Journal) -> None:
         task,
         Task.Outcome.EXPIRED,
         journal,
-        entries.task_expired(DEADLINE_EXCEEDED, deadline_ms=task.deadline_ms),
+        task_entries.TaskExpiredEntry(DEADLINE_EXCEEDED, deadline_ms=task.deadline_ms),
         end=Lease.End.EXPIRED,
         error_message=DEADLINE_EXCEEDED,
     )
@@ -79,7 +79,7 @@ def _expire_timed_out(leases: LeaseQuerySet, journal: Journal, limit: int) -> in
             lease.task,
             Task.Outcome.EXPIRED,
             journal,
-            entries.task_expired(TIMED_OUT, lease_id=lease.lease_id, attempt=lease.attempt),
+            task_entries.TaskExpiredEntry(TIMED_OUT, lease_id=lease.lease_id, attempt=lease.attempt),
             end=Lease.End.EXPIRED,
             lease=lease,
             error_message=TIMED_OUT,

@@ -10,7 +10,7 @@ from mailbox.access.capabilities import visible_tasks
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import waits
 from mailbox.database.paging import AT_ONCE, BUDGET
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life import expiry
 from mailbox.life.fast_path import plain
 from mailbox.models import Lease, Task
@@ -190,7 +190,7 @@ def _hindrance(task: Task, journal: Journal) -> str | None:
 def begin(task: Task, journal: Journal, *, attempt_id: UUID | None = None, index: int = 0) -> Lease:
     """Start a lease for the recipient of a queued or interrupted task whose row is locked, and journal it."""
     lease = task.start_lease(task.recipient, journal.now, attempt_id=attempt_id, index=index)
-    journal.life(task, entries.task_leased(lease.lease_id, lease.attempt, lease.holder.display))
+    journal.life(task, task_entries.TaskLeasedEntry(lease.lease_id, lease.attempt, lease.holder.display))
     return lease
 
 
@@ -214,7 +214,7 @@ def release(caller: Caller, task_id: UUID, *, reason: str, lease_id: UUID | None
                 raise
             return released
         task.return_to_queue(lease, Lease.End.RELEASE, journal.now)
-        journal.life(task, entries.task_released(lease.lease_id, lease.attempt, reason))
+        journal.life(task, task_entries.TaskReleasedEntry(lease.lease_id, lease.attempt, reason))
     return lease
 
 

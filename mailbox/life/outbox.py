@@ -27,7 +27,7 @@ from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life.delivery_slots import DeliverySlots
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
 from mailbox.outbound import destinations
@@ -376,7 +376,7 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str, only_given_up: boo
             row.attempts,
         )
         row.save(update_fields=["state", "next_attempt_at", "forgiven"])
-        journal.beside(entries.push_resent(row.task_uuid, delivery_id, reason))
+        journal.beside(task_entries.PushResentEntry(delivery_id, reason, task_id=row.task_uuid))
     return row
 
 

@@ -16,7 +16,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.database.paging import Page
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life import expiry
 from mailbox.models import Agent, AuditEvent, PushConfig, PushDelivery, Task
 from mailbox.outbound import destinations
@@ -67,7 +67,9 @@ def delete_config(caller: Caller, task_id: UUID, config_id: str, *, recipient: A
             return
         _forget_untold(config)
         config.delete()
-        journal.beside(entries.push_config_deleted(task.uuid, config_id, destinations.receiver(config.url)))
+        journal.beside(
+            task_entries.PushConfigDeletedEntry(config_id, destinations.receiver(config.url), task_id=task.uuid)
+        )
 
 
 def remember_callback(task: Task, envelope: TaskEnvelope) -> None:
@@ -175,7 +177,7 @@ def _put(task: Task, config_id: str, target: PushTarget, journal: Journal, *, af
     config.failures, config.disabled_at, config.created_at = 0, None, journal.now
     config.next_attempt_at = journal.now if is_open else None
     config.save()
-    journal.beside(entries.push_config_set(task.uuid, config_id, destinations.receiver(config.url)))
+    journal.beside(task_entries.PushConfigSetEntry(config_id, destinations.receiver(config.url), task_id=task.uuid))
     return config
 
 

@@ -25,8 +25,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.journal import entries
-from mailbox.journal.entries.task_life import ArtifactData
+from mailbox.journal import task_entries
 from mailbox.life import outbox, task_limits
 from mailbox.models import Artifact, Message, ReplayEntry, Result, Task
 from mailbox.models.artifact import whole
@@ -80,14 +79,14 @@ def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
             extra=kept["extra"],
             said_at=journal.now,
         )
-        produced = ArtifactData(
+        produced = task_entries.ArtifactData(
             artifact_id=kept["artifact_id"],
             append=False,
             last_chunk=kept["last_chunk"],
             blocks=len(kept["content"]),
             bytes=task_limits.size_of(content),
         )
-        journal.life(task, entries.task_updated(None, produced, number=task.journal_seq))
+        journal.life(task, task_entries.TaskUpdatedEntry(None, artifact=produced))
         total += size
     return total
 
@@ -168,7 +167,7 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
     close(task, parts, journal)
     transaction.on_commit(partial(quotas.grow_by_result, task.sender_id, result.size + size))
     outbox.enqueue(task, result, journal.now)
-    journal.life(task, entries.result_replayed(entry.source_task_id, entry.status))
+    journal.life(task, task_entries.ResultReplayedEntry(entry.source_task_id, entry.status))
     return result
 
 
@@ -222,7 +221,7 @@ def _waiting_on_another(key: str) -> list[Task]:
 def _wake(waiters: list[Task], ended: Task, journal: Journal) -> None:
     first, *others = waiters
     first.change(waits_on=None)
-    journal.life(first, entries.task_woken(ended.uuid))
+    journal.life(first, task_entries.TaskWokenEntry(ended.uuid))
     Task.objects.filter(pk__in=[other.pk for other in others]).update(waits_on=first)
 
 
@@ -243,7 +242,7 @@ def drop(caller: Caller, entry_id: int, *, reason: str, source_task_id: UUID | N
             raise UnknownReplayEntryError(
                 f"Cached result {entry_id} was replaced by the result of another task.", entry_id=entry_id
             )
-        journal.beside(entries.replay_dropped(entry.pk, entry.key, entry.source_task_id, reason))
+        journal.beside(task_entries.ReplayDroppedEntry(entry.pk, entry.key, entry.source_task_id, reason))
         entry.delete()
 
 
@@ -258,7 +257,7 @@ def drop_expired(caller: Caller, *, batch: int = 500) -> int:
         with audit.decision(caller) as journal:
             expired = list(ReplayEntry.objects.expired(journal.now).select_for_update(skip_locked=True)[:batch])
             for entry in expired:
-                journal.beside(entries.replay_dropped(entry.pk, entry.key, entry.source_task_id, "expired"))
+                journal.beside(task_entries.ReplayDroppedEntry(entry.pk, entry.key, entry.source_task_id, "expired"))
             ReplayEntry.objects.filter(pk__in=[entry.pk for entry in expired]).delete()
         total += len(expired)
         if len(expired) < batch:

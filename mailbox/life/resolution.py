@@ -22,7 +22,7 @@ def resolve(
     task: Task,
     outcome: Task.Outcome,
     journal: Journal,
-    entry: LifeEntry[Any],
+    entry: LifeEntry,
     *,
     end: Lease.End,
     lease: Lease | None = None,

@@ -16,7 +16,7 @@ from mailbox.access.limits import quotas, waits
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.database.paging import AT_ONCE, BUDGET
-from mailbox.journal import compacted_tasks, entries
+from mailbox.journal import compacted_tasks, task_entries
 from mailbox.journal.compacted_tasks import RememberedTask
 from mailbox.life import expiry, task_limits
 from mailbox.life.fast_path import plain
@@ -67,7 +67,7 @@ def _mark(result: Result, index: int, attempt_id: UUID | None, journal: Journal)
         return False
     result.refresh_from_db(fields=["delivery", *how])
     result.task.change()
-    journal.life(result.task, entries.result_delivered(attempt_id))
+    journal.life(result.task, task_entries.ResultDeliveredEntry(attempt_id))
     return True
 
 
@@ -111,7 +111,7 @@ def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> 
             gone = compacted_tasks.find(envelope.task_id)
             if gone and caller.agent in (None, gone.recipient):
                 return _post_again(gone, envelope, journal)
-            entry = entries.result_rejected(envelope.task_id, UnknownTaskError.code)
+            entry = task_entries.ResultRejectedEntry(UnknownTaskError.code, task_id=envelope.task_id)
             raise capabilities.not_theirs(
                 caller, envelope.task_id, only="only its recipient can post its result", entry=entry
             )
@@ -125,7 +125,7 @@ def _whole_post(caller: Caller, envelope: ResultEnvelope, lease_first: bool) -> 
             if lease is None and lease_first:
                 lease = begin_out_of_turn(task, journal)
         except MailboxError as refusal:
-            refusal.entry = entries.result_rejected(envelope.task_id, refusal.code)
+            refusal.entry = task_entries.ResultRejectedEntry(refusal.code, task_id=envelope.task_id)
             raise
         return _resolve(task, lease, envelope, journal)
 
@@ -136,7 +136,7 @@ def _post_again(gone: RememberedTask, envelope: ResultEnvelope, journal: Journal
         return gone.as_result(envelope)
     journal.admit(Request.to_respond(gone.sender, gone.task_id, envelope.lease_id))
     refusal = _conflict(gone.task_id, gone.outcome, was_posted=gone.has_posted_result())
-    refusal.entry = entries.result_rejected(gone.task_id, refusal.code)
+    refusal.entry = task_entries.ResultRejectedEntry(refusal.code, task_id=gone.task_id)
     raise refusal
 
 
@@ -180,7 +180,9 @@ def _resolve(task: Task, lease: Lease | None, envelope: ResultEnvelope, journal:
         task,
         Task.Outcome(envelope.status),
         journal,
-        entries.result_posted(envelope.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt),
+        task_entries.ResultPostedEntry(
+            envelope.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt
+        ),
         end=Lease.End.RESULT,
         lease=lease,
         content=envelope.content,
@@ -322,7 +324,7 @@ def _acknowledge(caller: Caller, task_ids: Collection[UUID], journal: Journal) -
         if by_task[pk].delivery != Result.Delivery.ACKED:
             Result.objects.filter(pk=by_task[pk].pk).update(delivery=Result.Delivery.ACKED, acked_at=journal.now)
             task.change()
-            journal.life(task, entries.result_acked())
+            journal.life(task, task_entries.ResultAckedEntry())
     known = {task.uuid for task in locked.values()}
     if gone := [task_id for task_id in task_ids if task_id not in known]:
         known.update(AuditEvent.objects.received_among(gone, caller.agent))

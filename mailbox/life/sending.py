@@ -11,7 +11,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.journal import compacted_tasks, entries
+from mailbox.journal import compacted_tasks, task_entries
 from mailbox.life import expiry, push_configs, replay
 from mailbox.life.fast_path import plain
 from mailbox.life.resolution import resolve
@@ -137,7 +137,7 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     push_configs.remember_callback(task, envelope)
     waits_on = leader.uuid if task.waits_on and leader else None
     parties = task.sender.display, task.recipient.display
-    journal.life(task, entries.task_sent(*parties, waits_on=waits_on, copy_of=envelope.copy_of))
+    journal.life(task, task_entries.TaskSentEntry(*parties, waits_on=waits_on, copy_of=envelope.copy_of))
     if envelope.push is not None:
         push_configs.remember_webhook(task, envelope.push, journal, after=task.journal_seq)
     if entry is not None:
@@ -171,7 +171,7 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "", only_first: bool 
             task,
             Task.Outcome.CANCELLED,
             journal,
-            entries.task_cancelled(reason),
+            task_entries.TaskCancelledEntry(reason),
             end=Lease.End.CANCEL,
             lease=task.live_lease(),
             error_message=f"cancelled by the sender: {reason}" if reason else "cancelled by the sender",
@@ -188,7 +188,7 @@ def _sender(caller: Caller, envelope: TaskEnvelope) -> Agent:
         return own
     raise SenderMismatchError(
         f'task.sender "{claimed}" is not the caller "{own}". Leave it out to send as yourself.',
-        entry=entries.sender_mismatch(envelope.id, own.display, str(claimed)),
+        entry=task_entries.SenderMismatchEntry(own.display, str(claimed), task_id=envelope.id),
     )
 
 

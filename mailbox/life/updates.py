@@ -8,8 +8,7 @@ from mailbox.access import audit
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
-from mailbox.journal import entries
-from mailbox.journal.entries.task_life import ArtifactData
+from mailbox.journal import task_entries
 from mailbox.life import task_limits
 from mailbox.life.leasing import judged_lease, visible_locked
 from mailbox.models import Artifact, AuditEvent, Lease, Message, Task
@@ -172,10 +171,12 @@ def _record(
         post_attempt_id=attempt_id,
     )
     if awaits is None:
-        entry = entries.task_updated(lease.lease_id, message.content, number=message.seq, progress=update.progress)
+        entry = task_entries.TaskUpdatedEntry.of_message(
+            lease.lease_id, message.content, number=message.seq, progress=update.progress
+        )
         journal.life(task, entry)
     else:
-        journal.life(task, entries.task_asked(lease.lease_id, awaits))
+        journal.life(task, task_entries.TaskAskedEntry(lease.lease_id, awaits))
 
 
 def _produce(
@@ -193,11 +194,11 @@ def _produce(
         said_at=journal.now,
         post_attempt_id=attempt_id,
     )
-    produced = ArtifactData(
+    produced = task_entries.ArtifactData(
         artifact_id=artifact.artifact_id,
         append=artifact.append,
         last_chunk=artifact.last_chunk,
         blocks=len(update.content),
         bytes=task_limits.size_of(artifact.content),
     )
-    journal.life(task, entries.task_updated(lease.lease_id, produced, number=artifact.seq))
+    journal.life(task, task_entries.TaskUpdatedEntry(lease.lease_id, artifact=produced))

@@ -20,7 +20,7 @@ from mailbox.access import audit, requests
 from mailbox.access.agents import own_agent_setup
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.repairs import retry
 from mailbox.repairs.retry import RetryPolicy, RetryReport
@@ -144,12 +144,16 @@ def run_pass(
     except Exception as failure:  # operators must see a failed pass, too
         _logger.exception("the automatic retry pass failed")
         error = worded(failure) if isinstance(failure, MailboxError) else failure_text(failure)
-    entry = entries.auto_retry_scan(
-        is_enabled=policy.enabled,
+    entry = task_entries.AutoRetryScanEntry(
+        enabled=policy.enabled,
         considered=report.considered,
         requeued=len(report.requeued),
+        skipped=sum(report.skipped_by_reason.values()),
         skipped_by_reason=report.skipped_by_reason,
-        bounds=policy.bounds,
+        min_lease_age_ms=policy.bounds["min_lease_age_ms"],
+        max_attempts=policy.max_attempts,
+        max_requeues=policy.max_requeues,
+        scan_limit=policy.scan_limit,
         error=error,
         reason=reason,
     )

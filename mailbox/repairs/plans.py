@@ -15,7 +15,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import OPERATORS
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life import operator_tasks
 from mailbox.models import Agent, Lease, RepairPlan, RepairPlanRow, Task
 from mailbox.models.lease import LeaseQuerySet
@@ -152,7 +152,7 @@ def store(
             for row in rows:
                 row.plan = plan
             RepairPlanRow.objects.bulk_create(rows)
-            journal.beside(entries.repair_plan_made(plan.pk, verb, leases=len(rows), query=query, among=among))
+            journal.beside(task_entries.RepairPlanMadeEntry(plan.pk, verb, leases=len(rows), query=query, among=among))
             return plan
 
     return audit.again_on_conflict(decide)
@@ -188,7 +188,7 @@ def apply(
         plan.state, plan.decided_by, plan.decided_at = RepairPlan.State.APPLYING, caller.name, journal.now
         plan.reason, plan.message = reason, message if plan.verb == RepairPlan.Verb.FORCE_ERROR else ""
         plan.save(update_fields=["state", "decided_by", "decided_at", "reason", "message"])
-        entry = entries.repair_plan_applied(
+        entry = task_entries.RepairPlanAppliedEntry(
             plan.pk,
             plan.verb,
             leases=tally.included(bool(with_unsafe)),
@@ -213,7 +213,7 @@ def discard(caller: Caller, number: int) -> RepairPlan:
             raise PlanClosedError(f"Plan #{number} was already applied by {plan.decided_by}.")
         plan.state, plan.decided_by, plan.decided_at = RepairPlan.State.DISCARDED, caller.name, journal.now
         plan.save(update_fields=["state", "decided_by", "decided_at"])
-        journal.beside(entries.repair_plan_discarded(plan.pk, plan.verb))
+        journal.beside(task_entries.RepairPlanDiscardedEntry(plan.pk, plan.verb))
     return plan
 
 

@@ -11,8 +11,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_tasks
 from mailbox.access.requests import Request
-from mailbox.journal import entries
-from mailbox.journal.entries.task_life import RepairAppliedData
+from mailbox.journal import task_entries
 from mailbox.life.leasing import require_lease
 from mailbox.life.resolution import resolve
 from mailbox.models import Lease, Result, Task
@@ -179,16 +178,14 @@ def _refusals_journalled(task_id: UUID, action: str, reason: str, lease_id: UUID
         yield
     except MailboxError as refusal:
         if refusal.entry is None:
-            refusal.entry = entries.repair_refused(
-                task_id, action, refusal.code, given_reason=reason, lease_id=lease_id
+            refusal.entry = task_entries.RepairRefusedEntry(
+                action, refusal.code, given_reason=reason, lease_id=lease_id, task_id=task_id
             )
         raise
 
 
-def applied(
-    task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None
-) -> LifeEntry[RepairAppliedData]:
+def applied(task: Task, action: str, reason: str, lease_id: UUID | None, risk: DuplicateRisk | None) -> LifeEntry:
     """Return the journal row of a repair. ``lease_id`` is the lease that the request names, None without one."""
-    return entries.repair_applied(
+    return task_entries.RepairAppliedEntry(
         task.uuid, action, reason=reason, lease_id=lease_id, duplicate_risk=risk, attempt=task.attempt
     )

@@ -15,7 +15,7 @@ from django.utils import timezone
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.database import write_turns
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.models import Alert
 from mailbox.words import json_text, times
 from mailbox.words.errors import MailboxError
@@ -167,7 +167,7 @@ def report(caller: Caller, now: datetime) -> int:
         Alert.objects.filter(pk__in=[alert.pk for alert in ended]).delete()
         Alert.objects.filter(pk__in=keys).update(reported_at=journal.now, claimed_until=None, error=failed)
         subjects, over = [str(alert) for alert in begun], [alert.subject for alert in ended]
-        journal.beside(entries.alert_sent(subjects, ended=over, to=sent))
+        journal.beside(hub_entries.AlertSentEntry(subjects, ended=over, to=sent))
     return len(keys)
 
 
@@ -178,7 +178,7 @@ def send_test(caller: Caller) -> Sequence[str]:
     """
     sent, failed = _send(_text(timezone.now(), [], []))
     if sent:
-        audit.note(caller, entries.alert_sent([], ended=[], to=sent))
+        audit.note(caller, hub_entries.AlertSentEntry([], ended=[], to=sent))
     if failed:
         raise AlertError(failed)
     return sent

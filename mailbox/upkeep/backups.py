@@ -24,7 +24,7 @@ from mailbox.database import migration_history, vitals
 from mailbox.database.backups import archive, files, postgresql, sqlite
 from mailbox.database.backups.archive import Manifest, Reader, Writer
 from mailbox.database.backups.files import BackupError
-from mailbox.journal import entries, seals
+from mailbox.journal import hub_entries, seals
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
 from mailbox.upkeep import verification
 from mailbox.words import sealed, secret_box
@@ -81,7 +81,7 @@ def back_up(caller: Caller, file: Path, *, replaces: bool) -> Backup:
     except OSError as error:
         raise BackupError(f"The backup cannot be written to {file}: {error.strerror or error}.") from error
     digest = manifest.members[archive.DATABASE[manifest.engine]]["sha256"]
-    entry = entries.hub_backed_up(
+    entry = hub_entries.HubBackedUpEntry(
         str(file.absolute()), sha256=digest, tasks=manifest.rows["tasks"], with_secret=manifest.has_secret
     )
     audit.note(caller, entry)
@@ -258,7 +258,7 @@ class _Step:
         self.journal_problem = finding.sentence if finding else ""
         journal = Journal(self._caller)
         journal.beside(
-            entries.hub_restored(
+            hub_entries.HubRestoredEntry(
                 str(self._file.absolute()),
                 sha256=manifest.members[archive.DATABASE[manifest.engine]]["sha256"],
                 made_at=manifest.made_at,

@@ -22,7 +22,6 @@ from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.journal import compacted_tasks
-from mailbox.journal.entries.about_tasks import TasksCompactedData
 from mailbox.life import push_configs
 from mailbox.models import (
     Agent,
@@ -282,12 +281,12 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
     return len(free_keys)
 
 
-def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry[TasksCompactedData]]:
+def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry]:
     """Return the journal row of each task's compaction, by the task's key.
 
     The row answers repeated sends and results later. Payloads may be large: `READ_AT_ONCE` tasks are read at a time.
     """
-    rows: dict[int, Entry[TasksCompactedData]] = {}
+    rows: dict[int, Entry] = {}
     for start in range(0, len(keys), READ_AT_ONCE):
         some = Task.objects.with_parties().select_related("result")
         chosen = keys[start : start + READ_AT_ONCE]

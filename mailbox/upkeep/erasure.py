@@ -13,7 +13,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.database import write_turns
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.models import (
     Agent,
     Artifact,
@@ -152,7 +152,7 @@ def _bury_some(step: _Erasure, events: Collection[AuditEvent]) -> None:
 
 def _journal(step: _Erasure, rows: Sequence[int], counts: Mapping[str, int]) -> AuditEvent:
     journal = Journal(step.caller)
-    journal.beside(entries.erased(step.subject, step.reason, rows=rows, counts=counts))
+    journal.beside(hub_entries.ErasedEntry(step.subject, step.reason, rows=rows, erased=counts))
     (row,) = journal.write()
     return row
 

@@ -10,7 +10,7 @@ from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life.leasing import begin
 from mailbox.life.resolution import resolve
 from mailbox.models import Agent, AuditEvent, Lease, Task
@@ -95,15 +95,15 @@ def _known(ids: Sequence[UUID], recipient: Agent) -> set[UUID]:
 def _store(item: Kept, sender: Agent, recipient: Agent, journal: Journal) -> Task:
     task = Task.from_envelope(item.task, sender=sender, recipient=recipient, now=journal.now)
     task.save(force_insert=True)
-    journal.life(task, entries.task_sent(sender.display, recipient.display, is_imported=True))
+    journal.life(task, task_entries.TaskSentEntry(sender.display, recipient.display, imported=True))
     lease = begin(task, journal) if item.leased or item.result is not None else None
     if item.result is not None:
         resolve(
             task,
             Task.Outcome(item.result.status),
             journal,
-            entries.result_posted(
-                item.result.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt, is_imported=True
+            task_entries.ResultPostedEntry(
+                item.result.status, lease_id=lease.lease_id if lease else None, attempt=task.attempt, imported=True
             ),
             end=Lease.End.RESULT,
             lease=lease,

@@ -9,7 +9,7 @@ headers RateLimit and RateLimit-Policy report them. Source: draft-ietf-httpapi-r
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Self
+from typing import Self
 from uuid import UUID
 
 from mailbox.words.kinds import Entry
@@ -47,7 +47,7 @@ class MailboxError(Exception):
 
     code = "refused"
 
-    def __init__(self, message: str | None = None, *, entry: Entry[Any] | None = None, **ids: object) -> None:
+    def __init__(self, message: str | None = None, *, entry: Entry | None = None, **ids: object) -> None:
         """``ids`` are the identifiers at fault. Callers get them beside the message.
 
         ``entry`` is the journal row of this error. `audit.decision` writes it after it has rolled the change back.
@@ -113,7 +113,7 @@ class CapabilityMissingError(MailboxError):
     code = "capability_missing"
 
     def __init__(
-        self, message: str | None = None, *, lack: Lack | None = None, entry: Entry[Any] | None = None, **ids: object
+        self, message: str | None = None, *, lack: Lack | None = None, entry: Entry | None = None, **ids: object
     ) -> None:
         """``lack`` describes the missing capability; None if a grant ended or cannot be passed on."""
         self.lack = lack
@@ -150,7 +150,7 @@ class UnknownTaskError(MailboxError):
     code = "unknown_task"
 
     @classmethod
-    def of(cls, task_id: UUID, *, entry: Entry[Any] | None = None) -> Self:
+    def of(cls, task_id: UUID, *, entry: Entry | None = None) -> Self:
         """Return the error for a task that does not exist or that the caller may not see. Both look the same."""
         return cls(f"no task {task_id} is known to you", entry=entry, task_id=task_id)
 
@@ -303,7 +303,7 @@ class QuotaExceededError(RateLimitedError):
     code = "quota_exceeded"
 
     def __init__(
-        self, message: str, *, allowance: Allowance, entry: Entry[Any] | None = None, is_too_large: bool = False
+        self, message: str, *, allowance: Allowance, entry: Entry | None = None, is_too_large: bool = False
     ) -> None:
         """``is_too_large``: the request alone exceeds the quota, so that it fails however long it waits."""
         super().__init__(message, retry_after=allowance.reset, allowance=allowance)

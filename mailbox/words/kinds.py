@@ -1,12 +1,11 @@
-"""The kinds of journal rows, and a row before it is written. `mailbox.journal.entries` describes their data."""
+"""The kinds of journal rows, and a row before it is written. `mailbox.journal` has a class for each."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from datetime import datetime
 from enum import StrEnum
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, dataclass_transform
 from uuid import UUID
-
-Data = TypeVar("Data", bound=Mapping[str, Any], covariant=True)
 
 
 class Kind(StrEnum):
@@ -98,18 +97,43 @@ FREQUENT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Entry(Generic[Data]):
-    """A journal row outside the numbered rows of a task. ``task_id`` is the task it concerns, None if there is none."""
+@dataclass_transform(field_specifiers=(field,))
+class JournalRow:
+    """A journal row before it is written. Each kind of row is a class, and its fields are the data of such a row."""
 
-    kind: Kind
-    data: Data
-    task_id: UUID | None = None
+    row_kind: ClassVar[Kind]
+    _defaults: ClassVar[Sequence[tuple[str, object]]]  # of the fields, by their names
+
+    def __init_subclass__(cls, kind: Kind | None = None) -> None:
+        made: type[Any] = dataclass(cls)
+        cls._defaults = [(one.name, one.default) for one in fields(made)]
+        if kind is not None:
+            cls.row_kind = kind
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """Return the fields as JSON holds them. A field with a default is left out while it has the default."""
+        values = ((name, getattr(self, name), default) for name, default in self._defaults)
+        return {name: _plain(value) for name, value, default in values if value is not default}
 
 
-@dataclass(frozen=True, slots=True)
-class LifeEntry(Generic[Data]):
+class LifeEntry(JournalRow):
     """A journal row that gets the next number of its task."""
 
-    kind: Kind
-    data: Data
+
+class Entry(JournalRow):
+    """A journal row outside the numbered rows of a task. ``task_id`` is the task it concerns, None if there is none."""
+
+    task_id: UUID | None = field(default=None, kw_only=True)
+
+    @property
+    def data(self) -> dict[str, Any]:
+        data = super().data
+        data.pop("task_id", None)
+        return data
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, UUID):
+        return str(value)
+    return value.isoformat() if isinstance(value, datetime) else value

@@ -248,8 +248,11 @@ def drained_task(sender: Caller, recipient: Caller) -> Result:
 def without_digests(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let compactions journal the reason alone, as the first versions of the hub did."""
 
-    def reason_alone(task: Task, callback: object, reason: str, closing: object) -> Entry[dict[str, str]]:
-        return Entry(Kind.TASKS_COMPACTED, {"reason": reason}, task.uuid)
+    class ReasonAlone(Entry, kind=Kind.TASKS_COMPACTED):
+        reason: str
+
+    def reason_alone(task: Task, callback: object, reason: str, closing: object) -> Entry:
+        return ReasonAlone(reason, task_id=task.uuid)
 
     monkeypatch.setattr(compacted_tasks, "kept", reason_alone)
 

@@ -12,7 +12,7 @@ READINGS = {"current", "make_inbox_current", "read"}  # of mailbox.life.expiry
 REQUESTS = "mailbox/access/requests.py"
 TAKERS = ("mailbox/access/", "mailbox/life/fast_path/")  # the journal; the short form, which writes the row itself
 KINDS = "mailbox/words/kinds.py"
-ENTRIES = "mailbox/journal/entries"
+ENTRIES = tuple(f"mailbox/journal/{subject}_entries.py" for subject in ("access", "hub", "task"))
 JOURNAL = "mailbox/access/audit.py"
 ROWS = {"Entry", "LifeEntry", "AuditEvent"}
 COVENANT = "mailbox/dialects/covenant/"  # its answers have a field `kind`, too, with values of journal rows
@@ -70,34 +70,26 @@ def verbs_pass_the_gate_through_the_journal(project: Project) -> Iterator[Fault]
                     yield module.fault(call.lineno, "a verb passes the gate through the journal of its decision")
 
 
-def each_kind_has_the_constructor_of_its_name(project: Project) -> Iterator[Fault]:
-    wanted = {name.lower(): {name} for name in _kinds(project)}
-    made = {}
-    for module in project.modules(ENTRIES):
-        for function in module.tree.body:
-            if isinstance(function, ast.FunctionDef):
-                made[function.name] = {*_kinds_in(function)}
-                if made[function.name] != wanted.get(function.name):
-                    yield module.fault(function.lineno, f"{function.name} makes rows of {made[function.name]}")
-    for name in wanted.keys() - made.keys():
-        yield Fault(KINDS, 1, f"no constructor has the name {name}")
-
-
-def the_entries_export_each_constructor(project: Project) -> Iterator[Fault]:
-    package = project.file(f"{ENTRIES}/__init__.py")
-    exported = {text for _, text in _strings(package)}
-    for name in _kinds(project):
-        if name.lower() not in exported:
-            yield package.fault(1, f"__all__ lacks {name.lower()}")
+def each_kind_has_the_class_of_its_name(project: Project) -> Iterator[Fault]:
+    wanted = {f"{name.title().replace('_', '')}Entry": name for name in _kinds(project)}
+    made = set()
+    for module in project.modules("mailbox/journal"):
+        for row in module.nodes(ast.ClassDef) if module.path in ENTRIES else ():
+            for kind in (ast.unparse(keyword.value).removeprefix("Kind.") for keyword in row.keywords):
+                made.add(row.name)
+                if kind != wanted.get(row.name):
+                    yield module.fault(row.lineno, f"{row.name} makes rows of {kind}")
+    for name in wanted.keys() - made:
+        yield Fault(KINDS, 1, f"no class has the name {name}")
 
 
 def nothing_else_spells_a_kind(project: Project) -> Iterator[Fault]:
     spelled = re.compile(rf"(?<![a-z0-9_])({'|'.join(_kinds(project).values())})(?![a-z0-9_])")
     for module in project.modules(*HUB):
-        if module.path != KINDS and not module.path.startswith((f"{ENTRIES}/", COVENANT)):
+        if module.path != KINDS and module.path not in ENTRIES and not module.path.startswith(COVENANT):
             for line, text in _strings(module) if spelled.search(module.text) else ():
                 for kind in spelled.findall(text):
-                    yield module.fault(line, f"a constructor of {ENTRIES} spells the kind {kind}")
+                    yield module.fault(line, f"{KINDS} alone spells the kind {kind}")
     for template in project.templates:
         for found in spelled.finditer(template.text):
             yield template.fault_at(found.start(), f"no template spells a kind: {found[0]}")
@@ -105,7 +97,7 @@ def nothing_else_spells_a_kind(project: Project) -> Iterator[Fault]:
 
 def the_journal_alone_makes_rows(project: Project) -> Iterator[Fault]:
     for module in project.modules(*HUB):
-        if module.path not in (KINDS, JOURNAL) and not module.path.startswith(f"{ENTRIES}/"):
+        if module.path not in (KINDS, JOURNAL, *ENTRIES):
             for call in module.nodes(ast.Call):
                 if isinstance(call.func, ast.Name) and call.func.id in ROWS:
                     yield module.fault(call.lineno, f"{JOURNAL} alone makes rows of the journal")
@@ -139,9 +131,3 @@ def _strings(module: File) -> Iterator[tuple[int, str]]:
 def _kinds(project: Project) -> dict[str, str]:
     """Return the value of each kind by its name."""
     return dict(re.findall(r'^    ([A-Z_]+) = "(\w+)"$', project.text(KINDS), re.MULTILINE))
-
-
-def _kinds_in(function: ast.FunctionDef) -> Iterator[str]:
-    for node in ast.walk(function):
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Kind":
-            yield node.attr

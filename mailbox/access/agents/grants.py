@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef, TextField
+from django.db.models import OuterRef
 from django.utils import timezone
 
 from mailbox.access import audit, requests
@@ -16,9 +16,7 @@ from mailbox.access.agents import directory, own_agent_setup
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import ANONYMOUS, OWN_AGENTS, has_credential
 from mailbox.access.requests import SCOPE_FIELDS, Action, Request
-from mailbox.database import compiled
-from mailbox.database.compiled import NOW, Parameter, Time
-from mailbox.journal import entries
+from mailbox.journal import access_entries, hub_entries
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.models.agent import CapabilityGrantQuerySet
 from mailbox.words import json_text
@@ -89,9 +87,7 @@ def give(
         created_at=journal.now,
         **fields,
     )
-    journal.beside(
-        entries.capability_granted(made.grant_id, subject.display, action, scope=pins, granted_by=granted_by)
-    )
+    journal.beside(access_entries.CapabilityGrantedEntry(made.grant_id, subject.display, action, pins, granted_by))
     return made
 
 
@@ -119,7 +115,7 @@ def take_back(journal: audit.Journal, grant: CapabilityGrant) -> None:
     """Revoke a locked grant and all grants passed on from it, within the decision of ``journal``. Checks nothing."""
     for fallen in _with_descendants(grant):
         CapabilityGrant.objects.filter(pk=fallen.pk).update(revoked_at=journal.now)
-        journal.beside(entries.capability_revoked(fallen.grant_id, fallen.subject.display, fallen.action))
+        journal.beside(access_entries.CapabilityRevokedEntry(fallen.grant_id, fallen.subject.display, fallen.action))
 
 
 def _check_scope(scope: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -220,7 +216,7 @@ def open_to_anyone(caller: Caller, agent: Agent, *, reason: str = "") -> None:
             give(journal, agent, f"{requests.RESPOND}.{ANONYMOUS}", granted_by=caller.name)
         if not _to_send(agent, journal.now).exists():
             give(journal, anonymous, f"{requests.SEND}.{agent.display}", granted_by=caller.name)
-            journal.beside(entries.agent_opened(agent.display, reason))
+            journal.beside(hub_entries.AgentOpenedEntry(agent.display, reason))
 
 
 def close_to_anyone(caller: Caller, agent: Agent, *, reason: str = "") -> None:
@@ -238,7 +234,7 @@ def close_to_anyone(caller: Caller, agent: Agent, *, reason: str = "") -> None:
         for grant in held:
             take_back(journal, grant)
         if held:
-            journal.beside(entries.agent_closed(agent.display, reason))
+            journal.beside(hub_entries.AgentClosedEntry(agent.display, reason))
 
 
 def is_open(agent: Agent) -> bool:
@@ -271,32 +267,16 @@ def _locked(grants: CapabilityGrantQuerySet) -> CapabilityGrantQuerySet:
 
 def _held(agent: Agent) -> tuple[CapabilityGrant, ...]:
     """Return the grants of `_to_send` now, with their subject."""
-    by_display, by_key = _sends(agent)
-    return tuple(_live_to_send().rows(by_display=by_display, by_key=by_key, now=timezone.now()))
-
-
-@compiled.once
-def _live_to_send() -> CapabilityGrantQuerySet:
-    names = Parameter("by_display", TextField()), Parameter("by_key", TextField())
-    return _naming(names, NOW).select_related("subject")
+    return tuple(_to_send(agent, timezone.now()).select_related("subject"))
 
 
 def _to_send(agent: Agent, now: datetime) -> CapabilityGrantQuerySet:
-    """Return the live grants by which anyone may send to ``agent``."""
-    return _naming(_sends(agent), now)
-
-
-def _sends(agent: Agent) -> tuple[str, str]:
-    """Return the actions that name the agent as recipient: by its display, and by its public key."""
-    return f"{requests.SEND}.{agent.display}", f"{requests.SEND}.{agent.pubkey}"
-
-
-def _naming(sends: tuple[str | Parameter, str | Parameter], now: Time) -> CapabilityGrantQuerySet:
-    """Return the live grants of ``anonymous@public`` for these actions.
+    """Return the live grants of ``anonymous@public`` to send to ``agent``, by its display or by its public key.
 
     No agent passed them on. While a program has a credential of ``anonymous@public``, from an earlier version, there
     are none.
     """
+    sends = f"{requests.SEND}.{agent.display}", f"{requests.SEND}.{agent.pubkey}"
     live = CapabilityGrant.objects.live(now).filter(subject__display=ANONYMOUS, action__in=sends, passed_on_from=None)
     return live.exclude(has_credential(now, OuterRef("subject")))
 

@@ -8,7 +8,7 @@ from mailbox.access import audit, own_agents
 from mailbox.access.agents.registration import new_pair
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import access_entries, hub_entries
 from mailbox.models import Agent, ApiKey, CapabilityGrant, PublicRoute, SigningKey
 from mailbox.words.errors import InvalidRequestError
 
@@ -52,7 +52,7 @@ def reclaim(caller: Caller, name: str) -> Agent:
         journal.admit(Request.to_manage_keys(display))
         agent = Agent.objects.select_for_update().get(pk=row.pk)
         _revoke_access(agent, journal.now, journal)
-        journal.beside(entries.agent_reclaimed(display, agent.display, pubkey := new_pair()[1], agent.pubkey))
+        journal.beside(hub_entries.AgentReclaimedEntry(display, agent.display, pubkey := new_pair()[1], agent.pubkey))
         agent.display, agent.local, agent.pubkey = display, display.partition("@")[0], pubkey
         agent.save(update_fields=["display", "local", "pubkey"])
     return agent
@@ -62,13 +62,13 @@ def _revoke_access(agent: Agent, now: datetime, journal: audit.Journal) -> None:
     for key in ApiKey.objects.select_for_update().filter(agent=agent, revoked_at=None):
         key.revoked_at = now
         key.save(update_fields=["revoked_at"])
-        journal.beside(entries.key_revoked(agent.display, key.public_id))
+        journal.beside(access_entries.KeyRevokedEntry(agent.display, key.public_id))
     for route in PublicRoute.objects.select_for_update().filter(agent=agent, revoked_at=None):
         route.revoked_at = now
         route.save(update_fields=["revoked_at"])
-        journal.beside(entries.route_revoked(agent.display, route.public_id))
+        journal.beside(access_entries.RouteRevokedEntry(agent.display, route.public_id))
     SigningKey.objects.live().of_agent(agent).update(retired_at=now)
     for grant in CapabilityGrant.objects.select_for_update().filter(subject=agent, revoked_at=None):
         grant.revoked_at = now
         grant.save(update_fields=["revoked_at"])
-        journal.beside(entries.capability_revoked(grant.grant_id, agent.display, grant.action))
+        journal.beside(access_entries.CapabilityRevokedEntry(grant.grant_id, agent.display, grant.action))

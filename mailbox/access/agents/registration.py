@@ -13,7 +13,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.credentials import signing_keys
 from mailbox.access.credentials.keys import create_key
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.models import Agent, SigningKey
 from mailbox.words import ed25519, names
 from mailbox.words.ed25519 import KeyProof
@@ -178,7 +178,7 @@ def pause_agent(caller: Caller, agent: Agent, *, reason: str, renews: bool = Tru
         if paused.paused_at is None or paused.paused_reason != reason:
             paused.paused_at, paused.paused_reason = paused.paused_at or journal.now, reason
             paused.save(update_fields=["paused_at", "paused_reason"])
-            journal.beside(entries.agent_paused(paused.display, reason))
+            journal.beside(hub_entries.AgentPausedEntry(paused.display, reason))
     return paused
 
 
@@ -194,7 +194,7 @@ def resume_agent(caller: Caller, agent: Agent, *, reason: str = "", since: datet
         if since is not None and resumed.paused_at != since:
             raise AgentConflictError(f"{resumed} was resumed meanwhile.", agent=resumed.display)
         if resumed.paused_at is not None:
-            journal.beside(entries.agent_resumed(resumed.display, reason, resumed.paused_reason))
+            journal.beside(hub_entries.AgentResumedEntry(resumed.display, reason, resumed.paused_reason))
             resumed.paused_at, resumed.paused_reason = None, ""
             resumed.save(update_fields=["paused_at", "paused_reason"])
     return resumed
@@ -215,7 +215,7 @@ def _known(display: str) -> Agent | None:
 def _create_agent(display: str, pubkey: str, journal: audit.Journal, *, proven: bool | None = None) -> Agent:
     local = display.partition("@")[0]
     agent = Agent.objects.create(display=display, local=local, pubkey=pubkey, created_at=journal.now)
-    journal.beside(entries.agent_registered(display, pubkey, proven=proven))
+    journal.beside(hub_entries.AgentRegisteredEntry(display, pubkey, proven=proven))
     return agent
 
 

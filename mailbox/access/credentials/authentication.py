@@ -17,7 +17,7 @@ from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import last_used
 from mailbox.access.nonces import Nonce
 from mailbox.database import managers
-from mailbox.journal import entries
+from mailbox.journal import access_entries
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
 from mailbox.words import certificates, tokens
 from mailbox.words.errors import BadSignatureError, SignatureFault, UnauthenticatedError
@@ -193,7 +193,7 @@ def note_failures() -> None:
                 due[reason], storm.count, storm.noted_at = (storm.count, storm.address), 0, now
     for reason, (count, address) in due.items():
         stranger = Caller(name="anonymous", source=AuditEvent.Source.API, address=address)
-        audit.note(stranger, entries.authentication_failed(reason, count))
+        audit.note(stranger, access_entries.AuthenticationFailedEntry(reason, count))
 
 
 def count_failure(reason: str, address: str) -> None:

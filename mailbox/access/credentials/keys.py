@@ -15,11 +15,12 @@ from django.contrib.auth.models import User
 from mailbox.access import audit, own_agents
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import access_entries
 from mailbox.models import Agent, ApiKey
 from mailbox.words import certificates, tokens
 from mailbox.words.envelopes import check_to_come
 from mailbox.words.errors import InvalidRequestError, KeyLimitError, KeyReplacedError, UnknownKeyError
+from mailbox.words.times import epoch_ms
 
 
 class Expiry(NamedTuple):
@@ -96,7 +97,7 @@ def add_key(
         if ApiKey.objects.live(journal.now).filter(agent=agent, user=user).count() >= LIVE_KEYS_PER_OWNER:
             raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys. Revoke one first.")
         made = create_key(caller, journal.now, wanted=expires_at, agent=agent, user=user)
-        journal.beside(entries.key_added(str(owner), made.row.public_id))
+        journal.beside(access_entries.KeyAddedEntry(str(owner), made.row.public_id))
     return made
 
 
@@ -157,7 +158,7 @@ def revoke_row(key: ApiKey, journal: audit.Journal) -> None:
     if key.revoked_at is None:
         key.revoked_at = journal.now
         key.save(update_fields=["revoked_at"])
-        journal.beside(entries.key_revoked(key.owner, key.public_id))
+        journal.beside(access_entries.KeyRevokedEntry(key.owner, key.public_id))
 
 
 def _locked(key: ApiKey | None) -> ApiKey | None:
@@ -208,7 +209,7 @@ def bind_certificate(caller: Caller, agent: Agent, certificate: str) -> ApiKey:
             made_by=caller.credential,
             agent=agent,
         )
-        journal.beside(entries.key_added(agent.display, public_id))
+        journal.beside(access_entries.KeyAddedEntry(agent.display, public_id))
     return row
 
 
@@ -258,9 +259,8 @@ def rotate_key(caller: Caller, *, public_id: str | None = None, overlap: timedel
         ends = journal.now + overlap
         old.expires_at = ends if old.expires_at is None else min(old.expires_at, ends)
         old.save(update_fields=["expires_at"])
-        journal.beside(
-            entries.key_rotated(old.owner, made.row.public_id, old.public_id, overlap_ends_at=old.expires_at)
-        )
+        ends_at_ms = epoch_ms(old.expires_at)
+        journal.beside(access_entries.KeyRotatedEntry(old.owner, made.row.public_id, old.public_id, ends_at_ms))
     return Rotation(new=made, overlap_ends_at=old.expires_at)
 
 

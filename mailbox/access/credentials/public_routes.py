@@ -9,7 +9,7 @@ from mailbox.access import audit, own_agents
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import last_used
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import access_entries
 from mailbox.models import Agent, AuditEvent, PublicRoute
 from mailbox.words import tokens
 from mailbox.words.errors import InvalidRequestError, UnknownRouteError
@@ -46,7 +46,7 @@ def add(caller: Caller, agent: Agent, *, rate_limit: int) -> NewRoute:
             rate_limit=rate_limit,
             created_at=journal.now,
         )
-        journal.beside(entries.route_added(agent.display, route.public_id, rate_limit))
+        journal.beside(access_entries.RouteAddedEntry(agent.display, route.public_id, rate_limit))
     return NewRoute(route=route, token=minted.key)
 
 
@@ -65,7 +65,7 @@ def revoke(caller: Caller, public_id: str) -> PublicRoute:
         if route.revoked_at is None:
             route.revoked_at = journal.now
             route.save(update_fields=["revoked_at"])
-            journal.beside(entries.route_revoked(route.agent.display, route.public_id))
+            journal.beside(access_entries.RouteRevokedEntry(route.agent.display, route.public_id))
     return route
 
 

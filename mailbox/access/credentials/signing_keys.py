@@ -12,7 +12,7 @@ from django.db import IntegrityError
 from mailbox.access import audit, own_agents
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.models import Agent, SigningKey
 from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
@@ -44,7 +44,7 @@ def set_signing_key(caller: Caller, agent: Agent, proof: KeyProof) -> SigningKey
                 live.retired_at = journal.now
                 live.save(update_fields=["retired_at"])
             made = store(agent, proof.pubkey, journal)
-            journal.beside(entries.signing_key_set(agent.display, made.pubkey, live.pubkey if live else ""))
+            journal.beside(hub_entries.SigningKeySetEntry(agent.display, made.pubkey, live.pubkey if live else ""))
             return made
     except IntegrityError as error:
         raise AgentConflictError("This public key belongs to another agent.", agent=agent.display) from error
@@ -65,7 +65,7 @@ def retire_signing_key(caller: Caller, agent: Agent) -> SigningKey | None:
         if live is not None:
             live.retired_at = journal.now
             live.save(update_fields=["retired_at"])
-            journal.beside(entries.signing_key_retired(agent.display, live.pubkey))
+            journal.beside(hub_entries.SigningKeyRetiredEntry(agent.display, live.pubkey))
     return live
 
 

@@ -16,7 +16,7 @@ from mailbox.access import audit, capabilities
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.models import Agent, PairStock, SenderStock
 from mailbox.words.errors import InvalidRequestError
 
@@ -132,7 +132,7 @@ def _change(
     before = getattr(stock, column)
     if before != limit:
         setattr(stock, column, limit)
-        journal.beside(entries.quota_changed(name, agent, recipient=recipient, before=before, limit=limit))
+        journal.beside(hub_entries.QuotaChangedEntry(name, agent, recipient=recipient, before=before, limit=limit))
 
 
 def _check(limits: Mapping[str, int | None], recipient: Agent | None) -> None:

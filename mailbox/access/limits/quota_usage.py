@@ -1,12 +1,9 @@
 """The quotas of one agent, and how much of each it uses."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from mailbox.access.limits import own_limits, quotas, waits
-from mailbox.database import compiled
-from mailbox.database.compiled import AGENT, ListParameter
 from mailbox.models import Agent, PairStock, SenderStock
 
 MOST_PAIRS = 20
@@ -51,7 +48,7 @@ def usage_of(agent: Agent, *, cards: int) -> Sequence[Usage]:
     ``cards`` is the number of its job cards. The waits are those of this process. The bytes are approximate. The
     callbacks are an upper bound below `COUNTED_FROM`.
     """
-    stock = next(iter(_stocks().rows(agents=[agent.pk])), None) or SenderStock(agent_id=agent.pk)
+    stock = next(iter(_stocks([agent])), None) or SenderStock(agent_id=agent.pk)
     limits = {name: getattr(stock, column) for name, (column, _) in own_limits.LIMITS.items()}
     most = {name: own_limits.default(name) if own is None else own for name, own in limits.items()}
     used: Mapping[str, int | None] = {
@@ -70,6 +67,7 @@ def usage_of(agent: Agent, *, cards: int) -> Sequence[Usage]:
 
 def _of_pairs(agent: Agent) -> list[Usage]:
     """Return the pairs that have a quota of their own."""
+    limited = PairStock.objects.filter(sender=agent, max_queued__isnull=False).select_related("recipient")
     return [
         Usage(
             name="queued",
@@ -78,19 +76,12 @@ def _of_pairs(agent: Agent) -> list[Usage]:
             is_own=True,
             recipient=pair.recipient.display,
         )
-        for pair in _limited_pairs(MOST_PAIRS).rows(agent=agent.pk)
+        for pair in limited.order_by("recipient__display")[:MOST_PAIRS]
     ]
 
 
-@compiled.once
-def _limited_pairs(most: int) -> Any:
-    pairs = PairStock.objects.filter(sender=AGENT, max_queued__isnull=False).select_related("recipient")
-    return pairs.order_by("recipient__display")[:most]
-
-
-@compiled.once
-def _stocks() -> Any:
-    return SenderStock.objects.filter(agent__pk__among=ListParameter("agents"))
+def _stocks(agents: Sequence[Agent]) -> Iterable[SenderStock]:
+    return SenderStock.objects.filter(agent__pk__among=[agent.pk for agent in agents])
 
 
 def _queued(sender: int, limit: int, **wanted: int) -> int:
@@ -104,7 +95,7 @@ def fullest(agents: Sequence[Agent]) -> Mapping[int, int]:
     Shares below `COUNTED_FROM` are upper bounds.
     """
     shares: dict[int, int] = {}
-    for stock in _stocks().rows(agents=[agent.pk for agent in agents]) if agents else ():
+    for stock in _stocks(agents) if agents else ():
         shares[stock.pk] = 0
         for name in ("queued", "bytes", "callbacks"):
             own: int | None = getattr(stock, own_limits.LIMITS[name][0])

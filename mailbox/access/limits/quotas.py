@@ -19,7 +19,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Greatest
 
 from mailbox.database import write_turns
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.models import Agent, Lease, PairStock, PushDelivery, SenderStock, Task
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import Allowance, QuotaExceededError
@@ -189,7 +189,7 @@ def exceeded(name: str, things: str, limit: int, *, retry_after: float, of: str,
         f"{of} has reached its quota of {limit} {things}. {advice} an operator for more.",
         is_too_large=adds > limit,
         allowance=Allowance(policy=name, quota=limit, window=None, remaining=0, reset=math.ceil(retry_after)),
-        entry=entries.quota_exceeded(name, of, limit),
+        entry=hub_entries.QuotaExceededEntry(name, of, limit),
     )
 
 

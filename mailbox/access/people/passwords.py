@@ -19,7 +19,7 @@ from django.utils.crypto import get_random_string
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.limits.rates import Buckets, Rate, network_of
-from mailbox.journal import entries
+from mailbox.journal import access_entries
 from mailbox.words.errors import RateLimitedError
 
 MOST_AT_ONCE = 4  # in one process
@@ -116,7 +116,7 @@ def change(caller: Caller, person: User, password: str) -> User:
     """
     with audit.decision(caller) as journal:
         stored = _set(person, password)
-        journal.beside(entries.person_changed({"username": stored.username, "password": "changed"}))
+        journal.beside(access_entries.PersonChangedEntry(stored.username, password=access_entries.CHANGED))
     return stored
 
 
@@ -128,7 +128,7 @@ def end_other_sessions(caller: Caller, person: User, password: str) -> User:
     """
     with audit.decision(caller) as journal:
         stored = _set(person, password)
-        journal.beside(entries.person_signed_out(stored.username, "everywhere"))
+        journal.beside(access_entries.PersonSignedOutEntry(stored.username, "everywhere"))
     return stored
 
 

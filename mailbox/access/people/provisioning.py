@@ -4,7 +4,7 @@ from django.contrib.auth.models import Group, User
 
 from mailbox.access import audit
 from mailbox.access.callers import Caller, Role
-from mailbox.journal import entries
+from mailbox.journal import access_entries
 from mailbox.models import AuditEvent
 
 
@@ -17,7 +17,7 @@ def add(email: str, role: Role | None, address: str) -> User:
     with audit.decision(_caller(email, address)) as journal:
         person = User.objects.create_user(email, email=email)
         groups = _join(person, role)
-        journal.beside(entries.person_added({"username": email, "email": email, "groups": groups}))
+        journal.beside(access_entries.PersonAddedEntry(email, email=email, groups=groups))
     return person
 
 
@@ -31,7 +31,7 @@ def give_role(person: User, role: Role, address: str) -> User:
     with audit.decision(_caller(person.username, address)) as journal:
         person.groups.remove(*person.groups.filter(name__in=list(Role)).exclude(name=role))
         groups = _join(person, role)
-        journal.beside(entries.person_changed({"username": person.username, "groups": groups}))
+        journal.beside(access_entries.PersonChangedEntry(person.username, groups=groups))
     return person
 
 

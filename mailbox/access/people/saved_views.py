@@ -4,18 +4,13 @@ A view is private or shared with all people. A person may open own views, and vi
 """
 
 from collections.abc import Iterable
-from typing import Any
 
 from django.contrib.auth.models import User
-from django.db.models import CharField, IntegerField
 
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
-from mailbox.database import compiled
-from mailbox.database.compiled import Parameter
-from mailbox.journal import entries
-from mailbox.journal.entries.access import SharedViewData
+from mailbox.journal.access_entries import ViewSharedEntry, ViewUnsharedEntry
 from mailbox.models import SavedView
 from mailbox.words.errors import InvalidRequestError
 
@@ -64,7 +59,7 @@ def rename(caller: Caller, person: User, number: int, name: str) -> SavedView | 
         view.name = name
         if view.is_shared:
             journal.admit(Request.to_share_view(view.page))
-            journal.beside(entries.view_shared(_shared_data(view)))
+            journal.beside(_row(ViewSharedEntry, view))
         view.save(update_fields=["name"])
         return view
 
@@ -98,7 +93,7 @@ def unshare(caller: Caller, person: User, number: int) -> SavedView | None:
             journal.admit(Request.to_share_view(view.page))
         view.is_shared = False
         view.save(update_fields=["is_shared"])
-        journal.beside(entries.view_unshared(_shared_data(view)))
+        journal.beside(_row(ViewUnsharedEntry, view))
         return view
 
 
@@ -111,7 +106,7 @@ def delete(caller: Caller, person: User, number: int) -> SavedView | None:
         view = _own(person, number)
         if view is not None:
             if view.is_shared:
-                journal.beside(entries.view_unshared(_shared_data(view)))
+                journal.beside(_row(ViewUnsharedEntry, view))
             SavedView.objects.filter(pk=number).delete()
         return view
 
@@ -132,11 +127,11 @@ def _share(journal: audit.Journal, view: SavedView) -> None:
     if SavedView.objects.filter(is_shared=True).count() >= MOST_SHARED:
         raise InvalidRequestError({"name": f"People share {MOST_SHARED} views, which is the limit. Stop sharing one."})
     view.is_shared = True
-    journal.beside(entries.view_shared(_shared_data(view)))
+    journal.beside(_row(ViewSharedEntry, view))
 
 
-def _shared_data(view: SavedView) -> SharedViewData:
-    return SharedViewData(username=view.person.username, page=view.page, name=view.name, query=view.query)
+def _row(kind: type[ViewSharedEntry | ViewUnsharedEntry], view: SavedView) -> ViewSharedEntry | ViewUnsharedEntry:
+    return kind(view.person.username, view.page, view.name, view.query)
 
 
 def _checked(name: str) -> str:
@@ -155,14 +150,8 @@ def _require_free(person: User, page: str, name: str) -> None:
 
 def of_page(person: int, page: str, *, most: int) -> list[SavedView]:
     """Return the views of a page that the person may open, own views first; ``person`` is the key of a person."""
-    views: list[SavedView] = _of_page().rows(person=person, page=page)
+    views = SavedView.objects.visible_to(person).filter(page=page).by_name()
     return sorted(views, key=lambda view: view.person_id != person)[:most]
-
-
-@compiled.once
-def _of_page() -> Any:
-    views = SavedView.objects.visible_to(Parameter("person", IntegerField()))
-    return views.filter(page=Parameter("page", CharField())).by_name()
 
 
 def visible_to(person: int) -> list[SavedView]:

@@ -19,7 +19,7 @@ from django_otp.plugins.otp_static.models import StaticToken
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
-from mailbox.journal import entries
+from mailbox.journal import access_entries
 from mailbox.models import RecoveryCodes, SecondFactor
 from mailbox.words import secret_box
 from mailbox.words.errors import InvalidRequestError
@@ -91,7 +91,7 @@ def confirm(caller: Caller, person: User, typed: str, *, ending: Sequence[str]) 
         SecondFactor.objects.filter(pk=pending.pk).update(confirmed=True)
         codes = _new_codes(person)
         Session.objects.filter(session_key__in=ending).delete()
-        journal.beside(entries.second_factor_added(person.username))
+        journal.beside(access_entries.SecondFactorAddedEntry(person.username))
         return codes
 
 
@@ -112,7 +112,7 @@ def check(caller: Caller, person: User, typed: str) -> Check:
             return Check(is_right=False)
         outcome = _check(box, _digest(code), journal.now)
         if outcome.is_right:
-            journal.beside(entries.recovery_code_used(person.username, codes_left(person)))
+            journal.beside(access_entries.RecoveryCodeUsedEntry(person.username, codes_left(person)))
         return outcome
 
 
@@ -126,7 +126,7 @@ def renew_codes(caller: Caller, person: User) -> Sequence[str]:
         _lock(person)
         if of_person(person) is None:
             raise InvalidRequestError({"second_factor": "there is none"})
-        journal.beside(entries.recovery_codes_renewed(person.username))
+        journal.beside(access_entries.RecoveryCodesRenewedEntry(person.username))
         return _new_codes(person)
 
 
@@ -165,7 +165,7 @@ def _remove(person: User, journal: audit.Journal) -> bool:
     SecondFactor.objects.filter(user=person).delete()
     RecoveryCodes.objects.filter(user=person).delete()
     if existed:
-        journal.beside(entries.second_factor_removed(person.username))
+        journal.beside(access_entries.SecondFactorRemovedEntry(person.username))
     return existed
 
 

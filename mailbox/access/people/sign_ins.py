@@ -17,8 +17,7 @@ from django.contrib.sessions.models import Session
 
 from mailbox.access import audit
 from mailbox.access.callers import Caller
-from mailbox.journal import entries
-from mailbox.journal.entries.access import UNKNOWN_NAME
+from mailbox.journal import access_entries
 from mailbox.models import AuditEvent
 
 NOTED_EVERY = 60.0  # seconds, per process, name and cause
@@ -46,13 +45,13 @@ _lock = threading.Lock()
 
 def signed_in(username: str, address: str) -> None:
     """Journal that a person signed in from ``address``; ``username`` is the name of the account."""
-    audit.note(_person(username, address), entries.person_signed_in(username))
+    audit.note(_person(username, address), access_entries.PersonSignedInEntry(username))
     _note_failures()
 
 
 def signed_out(username: str, address: str, reason: str) -> None:
     """Journal that a session of a person ended; ``reason`` is ``person``, ``idle`` or ``limit``."""
-    audit.note(_person(username, address), entries.person_signed_out(username, reason))
+    audit.note(_person(username, address), access_entries.PersonSignedOutEntry(username, reason))
 
 
 def refused(typed: str, cause: Cause, address: str) -> None:
@@ -62,7 +61,7 @@ def refused(typed: str, cause: Cause, address: str) -> None:
     first failure is written at once. Names of no account count together, and the row does not repeat them:
     people type passwords into the wrong field. Failures counted since the last row are lost when the process ends.
     """
-    name = typed if User.objects.filter(username=typed).exists() else UNKNOWN_NAME
+    name = typed if User.objects.filter(username=typed).exists() else access_entries.UNKNOWN_NAME
     with _lock:
         failures = _failures.setdefault((name, cause), _Failures())
         failures.count += 1
@@ -92,8 +91,8 @@ def _note_failures() -> None:
     for name, cause, count, address in due:
         stranger = Caller(name="anonymous", source=AuditEvent.Source.DASHBOARD, address=address)
         is_lock = cause is Cause.LOCKED
-        entry = entries.person_locked_out(name, count) if is_lock else None
-        audit.note(stranger, entry or entries.person_sign_in_failed(name, cause, count))
+        entry = access_entries.PersonLockedOutEntry(name, count) if is_lock else None
+        audit.note(stranger, entry or access_entries.PersonSignInFailedEntry(name, cause, count))
 
 
 def _person(username: str, address: str) -> Caller:

@@ -21,7 +21,7 @@ from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
 from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life.fast_path import postgresql, sqlite, statements
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.models.result import size_of
@@ -63,7 +63,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
         most_queued_to_one=quotas.QUEUED_OF_PAIR.default,
         most_bytes=quotas.BYTES.default,
         **_checked(permit),
-        **journalled(caller, entries.task_sent(sender.display, str(named)), now),
+        **journalled(caller, task_entries.TaskSentEntry(sender.display, str(named)), now),
     )
     if row is None:
         return None
@@ -88,7 +88,7 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
         credential=caller.credential,
         signing_key=caller.nonce and caller.nonce.pubkey,
         now_ms=epoch_ms(now),
-        **journalled(caller, entries.task_leased(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
+        **journalled(caller, task_entries.TaskLeasedEntry(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
     )
     if row is None or row[len(TASK)] is None:
         return [] if row is not None and attempt_id is None and not row[-1] else None
@@ -125,7 +125,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
         error_message=envelope.error_message,
         result_size=size_of(content, envelope.error_message),
         **_checked(permit),
-        **journalled(caller, entries.result_posted(envelope.status, lease_id=lease_id, attempt=attempt), now),
+        **journalled(caller, task_entries.ResultPostedEntry(envelope.status, lease_id=lease_id, attempt=attempt), now),
     )
     if row is None:
         return None
@@ -149,7 +149,7 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
         credential=caller.credential,
         signing_key=caller.nonce and caller.nonce.pubkey,
         now_ms=epoch_ms(now),
-        **journalled(caller, entries.result_delivered(attempt_id), now),
+        **journalled(caller, task_entries.ResultDeliveredEntry(attempt_id), now),
     )
     if row is None or row[0] is None:
         return [] if row is not None and attempt_id is None and row[-1] else None
@@ -213,16 +213,16 @@ def _checked(permit: Permit) -> dict[str, Any]:
     """Return the values of the journal row of the gate's check."""
     check = permit.check
     return {
-        "check_kind": str(check.kind),
+        "check_kind": str(check.row_kind),
         "check_task_id": check.task_id,
         "check_data": json_text.dumps(check.data),
     }
 
 
-def journalled(caller: Caller, entry: LifeEntry[Any], now: datetime) -> dict[str, Any]:
+def journalled(caller: Caller, entry: LifeEntry, now: datetime) -> dict[str, Any]:
     """Return the values of the journal row of the change, and what all journal rows of one decision share."""
     return {
-        "change_kind": str(entry.kind),
+        "change_kind": str(entry.row_kind),
         "change_data": json_text.dumps(entry.data),
         "actor": caller.name,
         "actor_pubkey": caller.agent and caller.agent.pubkey,

@@ -39,9 +39,13 @@ def called(caller, *, ago):
     ApiKey.objects.filter(agent=caller.agent).update(last_used_at=timezone.now() - ago if ago is not None else None)
 
 
-def scanned(*, ago=timedelta(0), **data):
+class Scan(Entry, kind=Kind.AUTO_RETRY_SCAN):
+    error: str | None
+
+
+def scanned(error=None):
     caller = Caller(name="scheduler@hub", source=AuditEvent.Source.SCHEDULER)
-    audit.note(caller, Entry(Kind.AUTO_RETRY_SCAN, {"error": None, **data}))
+    audit.note(caller, Scan(error))
 
 
 @pytest.mark.parametrize(

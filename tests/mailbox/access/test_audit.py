@@ -4,7 +4,7 @@ from django.utils import timezone
 
 from mailbox.access import audit
 from mailbox.database.bell import ringing
-from mailbox.journal import entries
+from mailbox.journal import access_entries
 from mailbox.life import leasing, sending
 from mailbox.models import AuditEvent, Task
 from mailbox.words.errors import CapabilityMissingError, TaskConflictError
@@ -19,7 +19,7 @@ class BrokenError(Exception):
 
 @pytest.fixture
 def event(alice):
-    audit.note(alice, entries.authentication_failed("unknown", 1))
+    audit.note(alice, access_entries.AuthenticationFailedEntry("unknown", 1))
     return AuditEvent.objects.get()
 
 

@@ -5,7 +5,7 @@ import pytest
 from mailbox.access import audit
 from mailbox.access.audit import RepeatedRefusals
 from mailbox.access.credentials import authentication
-from mailbox.journal import entries
+from mailbox.journal import hub_entries
 from mailbox.life import sending
 from mailbox.models import AuditEvent
 from mailbox.words.envelopes import AgentRef, TaskEnvelope
@@ -101,7 +101,7 @@ def test_invented_actors_take_no_more_memory_than_the_most_remembered(mallory, c
     refusals = RepeatedRefusals()
 
     for number in range(10):
-        refusals.admits(replace(mallory, name=f"m{number}@local"), entries.quota_exceeded("queued", "m", 1))
+        refusals.admits(replace(mallory, name=f"m{number}@local"), hub_entries.QuotaExceededEntry("queued", "m", 1))
         refusals.due()
 
     assert len(refusals._minutes) == 3

@@ -187,7 +187,7 @@ def test_a_grant_that_ended_after_its_check_is_not_used(mallory, bob, ended):
 
     entry = refusal.value.entry
     assert entry is not None
-    assert (entry.kind, entry.task_id, entry.data["passed"]) == ("capability_check", request.task_id, False)
+    assert (entry.row_kind, entry.task_id, entry.data["passed"]) == ("capability_check", request.task_id, False)
 
 
 def test_an_unknown_scope_field_admits_no_request(mallory, bob):

@@ -6,7 +6,7 @@ from tests.tools.lint.planting import Row
 from tools.lint import layout, packages, prose, rooms, weight
 
 KINDS = 'class Kind(StrEnum):\n    TASK_SENT = "a2a_task_sent"\n'
-SENT = "def task_sent():\n    return Entry(Kind.TASK_SENT)\n"
+SENT = "class TaskSentEntry(Entry, kind=Kind.TASK_SENT):\n    pass\n"
 PINS = {"base": "django==1", "extras": "django==1\nmozilla-django-oidc==1\nopentelemetry-sdk==1"}
 PINNED = PINS | {
     "dev": f"{PINS['extras']}\npytest==1",
@@ -105,19 +105,14 @@ ROOMS: list[Row] = [
         ["mailbox/life/a.py:2: a verb passes the gate through the journal of its decision"],
     ),
     (
-        rooms.each_kind_has_the_constructor_of_its_name,
-        {rooms.KINDS: KINDS, f"{rooms.ENTRIES}/a.py": "def task_gone():\n    return Entry(Kind.TASK_SENT)\n"},
+        rooms.each_kind_has_the_class_of_its_name,
+        {rooms.KINDS: KINDS, rooms.ENTRIES[0]: "class TaskGoneEntry(Entry, kind=Kind.TASK_SENT):\n    pass\n"},
         [
-            "mailbox/journal/entries/a.py:1: task_gone makes rows of {'TASK_SENT'}",
-            "mailbox/words/kinds.py:1: no constructor has the name task_sent",
+            "mailbox/journal/access_entries.py:1: TaskGoneEntry makes rows of TASK_SENT",
+            "mailbox/words/kinds.py:1: no class has the name TaskSentEntry",
         ],
     ),
-    (rooms.each_kind_has_the_constructor_of_its_name, {rooms.KINDS: KINDS, f"{rooms.ENTRIES}/a.py": SENT}, []),
-    (
-        rooms.the_entries_export_each_constructor,
-        {rooms.KINDS: KINDS, f"{rooms.ENTRIES}/__init__.py": '__all__ = ["task_lost"]'},
-        ["mailbox/journal/entries/__init__.py:1: __all__ lacks task_sent"],
-    ),
+    (rooms.each_kind_has_the_class_of_its_name, {rooms.KINDS: KINDS, rooms.ENTRIES[0]: SENT}, []),
     (
         rooms.nothing_else_spells_a_kind,
         {
@@ -127,13 +122,13 @@ ROOMS: list[Row] = [
             "templates/a.html": "<p>\na2a_task_sent",
         },
         [
-            "mailbox/life/a.py:2: a constructor of mailbox/journal/entries spells the kind a2a_task_sent",
+            "mailbox/life/a.py:2: mailbox/words/kinds.py alone spells the kind a2a_task_sent",
             "templates/a.html:2: no template spells a kind: a2a_task_sent",
         ],
     ),
     (
         rooms.the_journal_alone_makes_rows,
-        {rooms.JOURNAL: "Entry(x)", f"{rooms.ENTRIES}/a.py": SENT, "mailbox/life/a.py": "\nAuditEvent(x)"},
+        {rooms.JOURNAL: "Entry(x)", rooms.ENTRIES[0]: "Entry(x)", "mailbox/life/a.py": "\nAuditEvent(x)"},
         ["mailbox/life/a.py:2: mailbox/access/audit.py alone makes rows of the journal"],
     ),
     (

@@ -129,7 +129,7 @@ BUGS = (
     Bug(
         name="acknowledgement-without-a-journal-row",
         does="It acknowledges a result and numbers the change, but journals nothing.",
-        changes=(Change(RESULTS, "            journal.life(task, entries.result_acked())\n", ""),),
+        changes=(Change(RESULTS, "            journal.life(task, task_entries.ResultAckedEntry())\n", ""),),
         fails=f"{LIFE}/test_results_drain.py::test_a_drain_can_acknowledge_the_result_before",
         breaks="table_differs_from_journal",
     ),

@@ -19,7 +19,7 @@ from mailbox.access.requests import Request
 from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life.fast_path import plain, statements
 from mailbox.life.fast_path.batches import values
 from mailbox.models import Agent, Result, Task
@@ -85,7 +85,7 @@ def _task(envelope: TaskEnvelope, sender: Agent, known: Mapping[str, Agent], now
 
 
 def _item(place: int, task: Task, envelope: TaskEnvelope) -> dict[str, object]:
-    sent = entries.task_sent(task.sender.display, str(envelope.recipient))
+    sent = task_entries.TaskSentEntry(task.sender.display, str(envelope.recipient))
     return {
         "place": place,
         "change_data": json_text.dumps(sent.data),
@@ -144,9 +144,9 @@ def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection
         attempt_id=attempt_id,
         now_ms=epoch_ms(now),
         acked_kind=str(Kind.RESULT_ACKED),
-        acked_data=json_text.dumps(entries.result_acked().data),
+        acked_data=json_text.dumps(task_entries.ResultAckedEntry().data),
         change_kind=str(Kind.RESULT_DELIVERED),
-        change_data=json_text.dumps(entries.result_delivered(attempt_id).data),
+        change_data=json_text.dumps(task_entries.ResultDeliveredEntry(attempt_id).data),
         **values.credential(caller),
         **values.stamp(caller, now),
     )

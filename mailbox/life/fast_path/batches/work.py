@@ -18,7 +18,7 @@ from mailbox.access.requests import Request
 from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life.fast_path import plain, statements
 from mailbox.life.fast_path.batches import values
 from mailbox.models import Agent, Lease, Result, Task
@@ -88,7 +88,7 @@ def work(
     now = timezone.now()
     items = {place: _item(number, answer) for number, (place, answer) in enumerate(plain_results.items(), 1)}
     lease_ids = _random_uuids(max(most, 1))
-    to_come = entries.task_leased(lease_ids[0], statements.ATTEMPT_TO_COME, holder.display)
+    to_come = task_entries.TaskLeasedEntry(lease_ids[0], statements.ATTEMPT_TO_COME, holder.display)
     worked = values.store().work(
         list(items.values()),
         holder=holder.pk,
@@ -155,7 +155,7 @@ def _answer(caller: Caller, holder: Agent, envelope: ResultEnvelope, *row: Any) 
 def _item(number: int, answer: PlainResult) -> dict[str, Any]:
     task, envelope = answer.task, answer.envelope
     content = json_text.dumps([dict(block) for block in envelope.content])
-    change = entries.result_posted(envelope.status, lease_id=answer.lease_id, attempt=task.attempt)
+    change = task_entries.ResultPostedEntry(envelope.status, lease_id=answer.lease_id, attempt=task.attempt)
     fields = {
         "place": number,
         "task_id": task.pk,

@@ -11,7 +11,7 @@ from django.db import connection  # noqa: F401 (the condition of the mark names 
 from mailbox.access import audit
 from mailbox.database.bell import ringing, sqlite, topics, waiters
 from mailbox.database.bell.sqlite import Follower
-from mailbox.journal import entries
+from mailbox.journal import access_entries, task_entries
 from mailbox.life import leasing, results
 from tests.support import factories
 from tests.support.pauses import Clock, until
@@ -80,7 +80,7 @@ def test_a_task_wakes_its_recipient_and_its_result_the_sender(alice, bob, follow
 
 def test_a_row_without_a_task_rings_what_its_kind_rings(alice, follow):
     waiter = follow(topics.CALLBACKS)
-    audit.note(alice, entries.push_resent(uuid4(), uuid4(), "x"))
+    audit.note(alice, task_entries.PushResentEntry(uuid4(), "x", task_id=uuid4()))
 
     assert waiter.wait(None)
 
@@ -91,7 +91,7 @@ def test_more_rows_than_one_statement_reads_are_all_read(alice, bob, follow, mon
     waiter = follow(topics.agent(bob.agent.pk))
     with audit.decision(alice) as journal:
         for number in range(5):
-            journal.beside(entries.authentication_failed(str(number), 1))
+            journal.beside(access_entries.AuthenticationFailedEntry(str(number), 1))
     factories.sent_task(alice, bob)
 
     assert waiter.wait(None)

@@ -11,7 +11,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from mailbox.access.callers import Caller
-from mailbox.journal import entries
+from mailbox.journal import task_entries
 from mailbox.life import leasing, results, sending
 from mailbox.life.fast_path import plain, postgresql, sqlite, statements
 from mailbox.models import AuditEvent, CapabilityGrant, Lease, Result, Task
@@ -197,7 +197,7 @@ def test_a_lease_times_out_after_the_work_timeout_of_its_task(alice, bob):
 def test_postgresql_looks_for_tasks_out_of_time_only_if_no_result_is_pending(alice, bob, is_pending):
     if is_pending:
         factories.resolved_task(alice, bob)
-    change = plain.journalled(alice, entries.result_delivered(None), timezone.now())
+    change = plain.journalled(alice, task_entries.ResultDeliveredEntry(None), timezone.now())
     values = {
         "sender": factories.row_of(alice).pk,
         "attempt_id": None,
