@@ -35,8 +35,6 @@ class AccessPage(DashboardView):
             "named": named,
             "state": validity,
             "states": list(Validity),
-            "may_manage": self.holds(requests.GRANT),
-            "needs": requests.GRANT,
             "is_filtered": bool(named) or validity is not Validity.LIVE,
         }
         match tab:
@@ -50,7 +48,7 @@ class AccessPage(DashboardView):
                 page = credential_lists.grant_matrix(named, validity, self.now, limit=ROWS, cursor=params.get("cursor"))
                 context |= {"page": page, "grants": [(grant, self._state(grant)) for grant in page.items]}
                 context["kinds"] = f"{Kind.CAPABILITY_GRANTED},{Kind.CAPABILITY_REVOKED}"
-            case "keys" if context["may_manage"]:
+            case "keys" if self.holds(requests.GRANT):
                 page = credential_lists.key_matrix(named, validity, self.now, limit=ROWS, cursor=params.get("cursor"))
                 context |= {"page": page, "keys": [(key, self._state(key)) for key in page.items]}
         return self.page("ops/access.html", context)

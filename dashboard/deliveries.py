@@ -10,13 +10,11 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.base.page import uuids
 from dashboard.base.reasons import ReasonForm
-from dashboard.figures import thresholds
 from dashboard.wording import commands
 from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.life import callbacks
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
@@ -55,7 +53,6 @@ class DeliveryList(ListPage):
         return {
             "tabs": TABS,
             "keys": queries.DELIVERY_KEYS,
-            "may_resend": self.holds(requests.RESEND),
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
             "cap": callbacks.CAP,
@@ -126,13 +123,9 @@ class ResendMany(Act[Sequence[PushDelivery]]):
         chosen = self.request.POST if self.request.method == "POST" else self.request.GET
         if chosen.get("everything"):
             query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
-            deliveries = queries.deliveries(query, self._at).with_last_attempt()
+            deliveries = queries.deliveries(query, self.at).with_last_attempt()
             return list(deliveries.defer("body").order_by("-pk")[: callbacks.CAP])
         return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))
-
-    @property
-    def _at(self) -> Moment:
-        return Moment(now=self.now, stale_after=thresholds.stale_after())
 
     def closed(self, subject: Sequence[PushDelivery]) -> str:
         return "" if subject else "Select at least one failed callback first."

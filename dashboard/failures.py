@@ -18,7 +18,6 @@ from dashboard.saved_views import SavablePage
 from mailbox.access import requests
 from mailbox.access.agents import directory
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.inspection.statistics import failures
 from mailbox.inspection.statistics.failures import FailureGroup
 from mailbox.models import Agent
@@ -138,7 +137,7 @@ class FailurePage(DashboardView):
         start = start_of(scale, self.now)
         group = failures.group_of(fingerprint, start, slot=scale.step)
         term = queries.term("failure", fingerprint)
-        tasks: Any = queries.tasks(term, Moment(now=self.now, stale_after=scale.span))
+        tasks: Any = queries.tasks(term, self.at)
         newest = list(tasks.with_parties().with_opening().with_error_line().order_by("-pk")[:TASKS_SHOWN])
         if group is None and not newest:
             return self.problem(HTTPStatus.NOT_FOUND, "Failure not found", "No failed task has this fingerprint.")
@@ -151,8 +150,6 @@ class FailurePage(DashboardView):
             "scale": scale,
             "ranges": RANGES,
             "form_token": new_token(),
-            "allowed": self.holds(self.needs),
-            "needs": self.needs,
         }
         return self.live("ops/failure.html", context, (row and row.version, len(newest)))
 
@@ -163,7 +160,7 @@ class FailurePage(DashboardView):
             return self._nothing_planned("The form was incomplete. Go back, reload the page and try again.")
         start = start_of(scale, self.now)
         query = f"{queries.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
-        tasks = queries.tasks(query, Moment(now=self.now, stale_after=scale.span))
+        tasks = queries.tasks(query, self.at)
         token = uuid5(form.cleaned_data["form_token"], f"{fingerprint} {scale.name}")
         try:
             plan = plans.make_copy_plan(self.caller, tasks, token=token, query=query)

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from dashboard.base import export
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
+from dashboard.base.page import number_in
 from dashboard.base.reasons import ReasonForm
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from dashboard.wording import commands
@@ -35,28 +37,17 @@ class Saved:
         return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))
 
 
-LONGEST_ID = 19  # digits
-
-
 class ReplayList(ListPage):
     """The cache of results that answer duplicates, newest first."""
 
     name = "idempotency"
     saved: Saved
-    columns: ClassVar = {
-        "id": lambda entry: entry.pk,
-        "key": lambda entry: entry.key,
-        "kind": lambda entry: entry.task_kind,
-        "sender": lambda entry: entry.sender or entry.sender_pubkey,
-        "recipient": lambda entry: entry.recipient or entry.recipient_pubkey,
-        "status": lambda entry: entry.status,
-        "hits": lambda entry: entry.hits,
-        "first_hit_at": lambda entry: entry.first_hit_at,
-        "last_hit_at": lambda entry: entry.last_hit_at,
-        "stored_at": lambda entry: entry.stored_at,
-        "expires_at": lambda entry: entry.expires_at,
-        "source_task_id": lambda entry: entry.source_task_id,
-    }
+    columns: ClassVar = export.columns(
+        "id=pk key kind=task_kind sender recipient status hits first_hit_at last_hit_at stored_at expires_at "
+        "source_task_id",
+        sender=lambda entry: entry.sender or entry.sender_pubkey,
+        recipient=lambda entry: entry.recipient or entry.recipient_pubkey,
+    )
 
     def matching(self, text: str) -> ReplayEntryQuerySet:
         return queries.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
@@ -72,7 +63,6 @@ class ReplayList(ListPage):
             "hits": self.saved.hits,
             "waiting": self.saved.waiting,
             "keys": queries.REPLAY_KEYS,
-            "may_drop": self.holds(requests.DROP_REPLAY),
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -100,11 +90,10 @@ class Drop(Act[ReplayEntry]):
     )
 
     def subject(self, **where: Any) -> ReplayEntry:
-        number = where["number"]
-        is_number = number.isdecimal() and len(number) < LONGEST_ID
-        result = lookup.cached_result(int(number)) if is_number else None
+        number = number_in(where["number"])
+        result = None if number is None else lookup.cached_result(number)
         if result is None:
-            raise UnknownReplayEntryError(f"Cached result {number} not found. It may have been dropped.")
+            raise UnknownReplayEntryError(f"Cached result {where['number']} not found. It may have been dropped.")
         return result
 
     def seen(self, subject: ReplayEntry) -> str:

@@ -15,9 +15,10 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 
+from dashboard.base import export
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import DashboardView, choice_of
+from dashboard.base.page import DashboardView, choice_of, id_in
 from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
 from dashboard.tasks import story
@@ -50,20 +51,12 @@ class LeaseList(ListPage):
         "min_age": ("age", ">="),
         "max_age": ("age", "<"),
     }
-    columns: ClassVar = {
-        "lease_id": lambda lease: lease.lease_id,
-        "task_id": lambda lease: lease.task.uuid,
-        "sender": lambda lease: lease.task.sender.display,
-        "recipient": lambda lease: lease.task.recipient.display,
-        "holder": lambda lease: lease.holder.display,
-        "attempt": lambda lease: lease.attempt,
-        "leased_at": lambda lease: lease.leased_at,
-        "last_seen_at": lambda lease: lease.last_seen_at,
-        "times_out_at": lambda lease: lease.times_out_at,
-        "safety": lambda lease: "idempotent" if lease.task.is_idempotent else "unsafe",
-        "idempotency_key": lambda lease: lease.task.idempotency_key,
-        "intent_text": lambda lease: lease.task.intent_text,
-    }
+    columns: ClassVar = export.columns(
+        "lease_id task_id=task.uuid sender=task.sender.display recipient=task.recipient.display holder=holder.display "
+        "attempt leased_at last_seen_at times_out_at safety idempotency_key=task.idempotency_key "
+        "intent_text=task.intent_text",
+        safety=lambda lease: "idempotent" if lease.task.is_idempotent else "unsafe",
+    )
 
     @property
     def newest_first(self) -> bool:  # type: ignore[override]
@@ -86,9 +79,6 @@ class LeaseList(ListPage):
             "newest_first": self.newest_first,
             "cap": plans.CAP,
             "form_token": uuid.uuid4(),
-            "may_select": self.holds(requests.REQUEUE),
-            "may_requeue": self.holds(requests.REQUEUE),
-            "may_force_error": self.holds(requests.FORCE_ERROR),
         }
 
     def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:
@@ -111,8 +101,6 @@ class LeaseDetailPage(DashboardView):
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
             "attempts": story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
-            "may_requeue": self.holds(requests.REQUEUE),
-            "may_force_error": self.holds(requests.FORCE_ERROR),
         }
         return self.page("ops/lease.html", context)
 
@@ -164,14 +152,6 @@ class RepairForm(ReasonForm):
     attempt = forms.IntegerField(widget=forms.HiddenInput)
 
 
-def id_in(data: QueryDict, name: str) -> UUID | None:
-    """Return the id in a form's data, even if the form is invalid; None without an id."""
-    try:
-        return UUID(data.get(name) or "")
-    except ValueError:
-        return None
-
-
 class RequeueForm(RepairForm):
     """The form of a requeue. ``posture`` `idempotent` is offered only if the task declares it."""
 
@@ -213,7 +193,7 @@ class Repair(Act[Lease]):
     def absent(self, **where: Any) -> HttpResponse | None:
         if self.lease is not None:
             return None
-        return self.gone(where["lease_id"], id_in(self.request.POST, "task_id"))
+        return self.gone(where["lease_id"], id_in(self.request.POST.get("task_id")))
 
     def subject(self, **where: Any) -> Lease:
         if self.lease is None:  # unreachable: `absent` returns a page first
@@ -290,7 +270,7 @@ class Repair(Act[Lease]):
         message = format_html("{}{}", self.confirmation(lease), number)
         if self.is_fragment and urlsplit(self.request.htmx.current_url or "").path == reverse("ops:leases"):
             lease.refresh_from_db(fields=["ended_at", "end"])
-            return self.page("ops/repaired.html", {"lease": lease, "message": message, "may_select": True})
+            return self.page("ops/repaired.html", {"lease": lease, "message": message})
         messages.success(self.request, message)
         return self.done(self.after(lease))
 

@@ -13,14 +13,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
-from dashboard.base.page import DashboardView
-from mailbox.access import requests
+from dashboard.base.page import DashboardView, number_in
 from mailbox.access.people import saved_views
 from mailbox.models import SavedView
 from mailbox.words.errors import InvalidRequestError
 
 SHOWN = 12  # views beside a search box
-LONGEST_ID = 19  # digits
 PAGES: dict[str, type[SavablePage]] = {}  # by name; `dashboard.urls` imports them all
 
 
@@ -87,7 +85,6 @@ class SavablePage(DashboardView):
             "saved_page": self.name,
             "to_save": query,
             "longest_name": SavedView.LONGEST_NAME,
-            "may_share": self.holds(requests.SHARE_VIEWS),
         }
 
 
@@ -131,8 +128,6 @@ class SavedViews(DashboardView):
             "others": [link for link in links if not link.is_own],
             "problem": problem,
             "longest_name": SavedView.LONGEST_NAME,
-            "may_share": self.holds(requests.SHARE_VIEWS),
-            "needs": requests.SHARE_VIEWS,
             "most": saved_views.MOST,
             **(form or {}),
         }
@@ -158,9 +153,9 @@ class ChangeView(SavedViews):
         act = ACTS.get(request.POST.get("act", ""))
         if act is None:
             raise InvalidRequestError({"act": f"must be one of {', '.join(ACTS)}"})
-        is_number = number.isdecimal() and len(number) < LONGEST_ID
+        key = number_in(number)
         try:
-            done = act(self, int(number)) if is_number else None
+            done = None if key is None else act(self, key)
         except InvalidRequestError as error:
             return self.list_of(error.fields.get("name", error.message))
         if done is None:

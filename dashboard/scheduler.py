@@ -13,9 +13,8 @@ from django.urls import reverse
 
 from dashboard.base import export
 from dashboard.base.act import Act, Wording
-from dashboard.base.page import DashboardView, choice_of
+from dashboard.base.page import DashboardView, choice_of, number_in
 from dashboard.base.reasons import ReasonForm
-from dashboard.figures import thresholds
 from dashboard.saved_views import SavablePage
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
@@ -25,7 +24,6 @@ from mailbox.database import paging
 from mailbox.inspection import journal, lookup
 from mailbox.inspection.health.cluster import Cluster
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.models import AuditEvent, Lease
 from mailbox.repairs import auto_retry, retry
 from mailbox.repairs.auto_retry import AutoRetry, Bound
@@ -62,29 +60,16 @@ def of(report: RetryReport) -> Sequence[Verdict]:
 
 ROWS = 25
 VERDICTS_SHOWN = 200
-LONGEST_ID = 19  # digits
 
 
 class Scheduler(SavablePage):
     """The retry scheduler: the bounds in force and their sources, the cluster's state, and the passes."""
 
     name = "scheduler"
-    columns: ClassVar = {
-        "id": lambda event: event.pk,
-        "at": lambda event: event.at,
-        "actor": lambda event: event.actor,
-        "enabled": lambda event: event.fields["enabled"],
-        "considered": lambda event: event.fields["considered"],
-        "requeued": lambda event: event.fields["requeued"],
-        "skipped": lambda event: event.fields["skipped"],
-        "skipped_by_reason": lambda event: event.fields["skipped_by_reason"],
-        "error": lambda event: event.fields["error"],
-        "reason": lambda event: event.fields.get("reason"),
-    }
-
-    @property
-    def at(self) -> Moment:
-        return Moment(now=self.now, stale_after=thresholds.stale_after())
+    columns: ClassVar = export.columns(
+        "id=pk at actor enabled=fields.enabled considered=fields.considered requeued=fields.requeued "
+        "skipped=fields.skipped skipped_by_reason=fields.skipped_by_reason error=fields.error reason=fields.reason"
+    )
 
     def chosen_values(self) -> dict[str, str]:
         return {"q": self.request.GET.get("q", "")}
@@ -119,7 +104,6 @@ class Scheduler(SavablePage):
             "agent": SCHEDULER,
             "is_granted": auto_retry.is_granted(),
             "needs": requests.REQUEUE,
-            "may_run": self.holds(requests.REQUEUE),
             **self.saved_views(problem=problem),
         }
         seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
@@ -132,8 +116,8 @@ class Scan(DashboardView):
     """A pass of the retry gate, at a permanent address."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
-        is_number = number.isdecimal() and len(number) < LONGEST_ID
-        event = lookup.scan(int(number)) if is_number else None
+        key = number_in(number)
+        event = None if key is None else lookup.scan(key)
         if event is None:
             raise Http404
         context = {

@@ -17,6 +17,7 @@ from django.utils.safestring import SafeString
 
 from agentcards import profiles
 from agentcards.models import AgentCard, AgentProfile, Tool
+from dashboard.base import sessions
 from mailbox.access import audit
 from mailbox.access.agents import grants
 from mailbox.access.callers import Caller, Role
@@ -25,7 +26,7 @@ from mailbox.access.people import second_factor, staff
 from mailbox.access.requests import Request
 from mailbox.journal import entries
 from mailbox.journal.entries.access import PersonData
-from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
+from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import Entry
@@ -171,14 +172,8 @@ def _changed(row: models.Model) -> list[str]:
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Return the person who made the admin's request, as the journal names them."""
-    name = f"user:{request.user.get_username()}"
-    return Caller(
-        name=name,
-        source=AuditEvent.Source.DASHBOARD,
-        role=role_of_request(request),
-        address=request.META.get("REMOTE_ADDR", ""),
-    )
+    """Return the person who made the admin's request."""
+    return sessions.caller_of(request, cast(User, request.user), role_of_request(request))
 
 
 def note(caller: Caller, request: Request, made: Iterable[Entry[Any]]) -> None:

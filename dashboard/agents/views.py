@@ -19,7 +19,7 @@ from agentcards.card_document import build_agent_card_for_profile
 from agentcards.models import AgentProfile
 from dashboard import time_charts
 from dashboard.agents.rows import rows_of
-from dashboard.base import reasons
+from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS, ListPage, no_bytes
@@ -97,8 +97,6 @@ class AgentDetailPage(Act[Agent]):
             "errors": failures.newest_of(agent, most=TASKS_SHOWN),
             "waiting": agents_module.next_queued(agent, most=TASKS_SHOWN),
             "stale_before": self.now - thresholds.stale_after(),
-            "may_requeue": self.holds(requests.REQUEUE),
-            "may_force_error": self.holds(requests.FORCE_ERROR),
             "is_late": figures.is_late(self.now),
             "figures": figures,
             "among": f"q=to:{agent.display}&",
@@ -129,14 +127,8 @@ class AgentDetailPage(Act[Agent]):
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),
-            "may_pause": self.holds(requests.PAUSE),
-            "needs": self.needs,
-            "opening_needs": requests.GRANT,
-            "may_open": self.holds(requests.GRANT),
             "is_own": agent.display in OWN_AGENTS,
             "trial": SendForm.trial(agent.display),
-            "may_send": self.holds(requests.SEND),
-            "sending_needs": requests.SEND,
             "reasons": reasons.offered(self.request),
         }
 
@@ -189,16 +181,9 @@ class AgentList(ListPage):
     field = "display"
     kind = str
     tab = "state"
-    columns: ClassVar = {
-        "display": lambda agent: agent.display,
-        "pubkey": lambda agent: agent.pubkey,
-        "queued": lambda agent: agent.queued,
-        "leased": lambda agent: agent.leased,
-        "waits_since": lambda agent: agent.waits_since,
-        "last_called_at": lambda agent: agent.last_called_at(),
-        "paused_at": lambda agent: agent.paused_at,
-        "paused_reason": lambda agent: agent.paused_reason,
-    }
+    columns: ClassVar = export.columns(
+        "display pubkey queued leased waits_since last_called_at paused_at paused_reason"
+    )
 
     @property
     def sort(self) -> str:

@@ -127,8 +127,6 @@ class Act(DashboardView, Generic[Subject]):
             "seen": self.seen(subject),
             "has_changed": status == 409,
             "keep": self.after(subject),
-            "allowed": self.holds(self.needs),
-            "needs": self.needs,
             "reasons": reasons.offered(self.request),
             **self.besides(subject, form),
         }

@@ -13,7 +13,6 @@ from dashboard.figures.thresholds import Count
 from dashboard.saved_views import SavablePage
 from mailbox.database import paging
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.words.errors import InvalidRequestError
 
 ROWS = 50
@@ -140,7 +139,3 @@ class ListPage(SavablePage):
     def shown(self, page: paging.Page[Any], context: Mapping[str, Any]) -> object:
         """Return a value that changes when the rows look different."""
         return [row.pk for row in page.items], context["total"]
-
-    @property
-    def at(self) -> Moment:
-        return Moment(now=self.now, stale_after=thresholds.stale_after())

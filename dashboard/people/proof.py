@@ -16,11 +16,9 @@ from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 
 from dashboard.base import frame, lost_form, sessions
-from mailbox.access.callers import Caller
 from mailbox.access.people import passwords, second_factor, sign_ins
 from mailbox.access.people.passwords import NotYetError
 from mailbox.access.people.sign_ins import Cause
-from mailbox.models import AuditEvent
 
 if TYPE_CHECKING:
     from django.http import HttpRequest
@@ -32,11 +30,9 @@ MOST_TYPED = 40  # characters
 
 def code_problem(request: HttpRequest, person: User, typed: str) -> str:
     """Check a code that the person typed; return why it does not count, "" if it does."""
-    address = sessions.address_of(request)
-    caller = Caller(name=f"user:{person.username}", source=AuditEvent.Source.DASHBOARD, address=address)
-    check = second_factor.check(caller, person, typed[:MOST_TYPED])
+    check = second_factor.check(sessions.caller_of(request, person), person, typed[:MOST_TYPED])
     if not check.is_right:
-        sign_ins.refused(person.username, Cause.CODE, address)
+        sign_ins.refused(person.username, Cause.CODE, sessions.address_of(request))
     return problem_of_check(check)
 
 

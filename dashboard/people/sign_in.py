@@ -19,6 +19,7 @@ from django.utils.cache import add_never_cache_headers
 from django.views import View
 
 from dashboard.base import frame, sessions
+from dashboard.base.page import number_in
 from dashboard.people import proof
 from mailbox.access.people import second_factor, sign_ins
 from mailbox.access.people.passwords import NotYetError
@@ -154,8 +155,7 @@ class Favicon(View):
     """The icon of the hub, with the number of stale leases if there are any."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        number = request.GET.get("stale", "0")
-        stale = int(number) if number.isdecimal() and len(number) < 9 else 0
+        stale = number_in(request.GET.get("stale", ""), 8) or 0
         response = render(request, "ops/favicon.svg", {"stale": min(stale, 99)}, content_type="image/svg+xml")
         response["Cache-Control"] = "public, max-age=3600"
         return response

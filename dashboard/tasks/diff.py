@@ -12,7 +12,7 @@ from uuid import UUID
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, number_in
 from dashboard.tasks import conversation
 from dashboard.tasks.files import blocks_of_artifact, blocks_of_message
 from dashboard.templatetags.ops import clipped, short
@@ -142,9 +142,9 @@ def _text(task: Task, name: str) -> str:
     if name == "result":
         return _of_result(task)
     kind, _, number = name.partition("-")
-    if kind not in BLOCKS or not number.isascii() or not number.isdecimal() or len(number) > MOST_DIGITS:
+    if kind not in BLOCKS or (seq := number_in(number, 9)) is None:
         raise Http404
-    return _written(payload.of_blocks(list(BLOCKS[kind](task, int(number)))))
+    return _written(payload.of_blocks(list(BLOCKS[kind](task, seq))))
 
 
 def _of_result(task: Task) -> str:
@@ -172,4 +172,3 @@ def _clock(result: Result) -> str:
 
 
 BLOCKS = {"message": blocks_of_message, "artifact": blocks_of_artifact}
-MOST_DIGITS = 9
