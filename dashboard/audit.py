@@ -160,6 +160,7 @@ class AuditList(ListPage):
     """The journal, newest first. An address without a query leaves out the checks of capabilities."""
 
     name = "audit"
+    keys, tabs = queries.EVENT_KEYS, TABS
     columns: ClassVar = export.columns("id=pk at kind actor source task_id seq request_id address data")
 
     @property
@@ -189,8 +190,6 @@ class AuditList(ListPage):
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "acts": [journal.in_words(event) for event in page.items],
-            "keys": queries.EVENT_KEYS,
-            "tabs": TABS,
             "figures": read(self.rows, self.query),
             "follows": self.follows,
             "is_filtered": self.query not in ("", NO_CHECKS),

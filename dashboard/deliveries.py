@@ -22,7 +22,6 @@ from mailbox.words import redaction
 from mailbox.words.errors import UnknownDeliveryError
 from mailbox.words.kinds import Kind
 
-TABS = ("pending", "failing", "delivered", "disabled")
 ATTEMPTS_SHOWN, MANY_SHOWN = 50, 10
 
 
@@ -30,7 +29,8 @@ class DeliveryList(ListPage):
     """Callbacks and events of webhooks, newest first. No page shows their secrets or bodies."""
 
     name = "deliveries"
-    tab = "state"
+    keys = queries.DELIVERY_KEYS
+    tab, tabs = "state", ("pending", "failing", "delivered", "disabled")
     columns: ClassVar = {
         "id": lambda delivery: delivery.delivery_id,
         "task_id": lambda delivery: delivery.task_uuid,
@@ -51,16 +51,13 @@ class DeliveryList(ListPage):
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
-            "tabs": TABS,
-            "keys": queries.DELIVERY_KEYS,
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
             "cap": callbacks.CAP,
         }
 
-    def shown(self, page: Page[Any], context: Any) -> object:
-        rows = [(delivery.pk, delivery.state, delivery.attempts, delivery.last_at) for delivery in page.items]
-        return rows, context["total"]
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.state, row.attempts, row.last_at
 
 
 class Resend(Act[PushDelivery]):
@@ -68,9 +65,7 @@ class Resend(Act[PushDelivery]):
 
     needs = requests.RESEND
     home = "ops:deliveries"
-    wording = Wording(
-        heading="Callback", verb="Send again", busy="Sending…", keep="Cancel", about="ops/delivery_facts.html"
-    )
+    wording = Wording(heading="Callback", verb="Send again", busy="Sending…", about="ops/delivery_facts.html")
 
     def subject(self, **where: Any) -> PushDelivery:
         delivery = lookup.delivery(where["delivery_id"])
@@ -112,11 +107,7 @@ class ResendMany(Act[Sequence[PushDelivery]]):
     needs = requests.RESEND
     home = "ops:deliveries"
     wording = Wording(
-        heading="Send failed callbacks again",
-        verb="Send again",
-        busy="Sending…",
-        keep="Cancel",
-        about="ops/resend_many.html",
+        heading="Send failed callbacks again", verb="Send again", busy="Sending…", about="ops/resend_many.html"
     )
 
     def subject(self, **where: Any) -> Sequence[PushDelivery]:

@@ -1,8 +1,6 @@
 """The list of leases, the page of a lease, and the two repairs of one lease: a requeue and a forced error."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -23,13 +21,13 @@ from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
 from dashboard.tasks import story
 from dashboard.wording import commands
-from dashboard.wording.journal import JournalLine, in_words
+from dashboard.wording.journal import in_words
 from mailbox.access import requests
 from mailbox.access.requests import Request
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, lookup, tasks
 from mailbox.inspection.search import queries
-from mailbox.models import AuditEvent, Lease, Result, Task
+from mailbox.models import AuditEvent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.repairs import plans, repair
 from mailbox.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
@@ -44,6 +42,7 @@ class LeaseList(ListPage):
     name = "leases"
     field = "leased_at"
     kind = datetime
+    keys = queries.LEASE_KEYS
     tab = "state"
     parameters: ClassVar = {
         "agent": ("agent", ""),
@@ -73,7 +72,6 @@ class LeaseList(ListPage):
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
-            "keys": queries.LEASE_KEYS,
             "stale_after": thresholds.stale_after(),
             "stale_before": self.now - thresholds.stale_after(),
             "newest_first": self.newest_first,
@@ -81,10 +79,8 @@ class LeaseList(ListPage):
             "form_token": uuid.uuid4(),
         }
 
-    def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:
-        stale_after = thresholds.stale_after()
-        rows = [(lease.pk, lease.last_seen_at, lease.is_stale(self.now, stale_after)) for lease in page.items]
-        return rows, context["total"]
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.last_seen_at, row.is_stale(self.now, self.at.stale_after)
 
 
 class LeaseDetailPage(DashboardView):
@@ -105,42 +101,7 @@ class LeaseDetailPage(DashboardView):
         return self.page("ops/lease.html", context)
 
 
-SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """The lease that was on screen, its task now, and the journal rows between.
-
-    ``now`` is the live lease, None if no agent holds the task. ``result`` is None until the task is resolved.
-    """
-
-    seen: Lease
-    task: Task
-    now: Lease | None
-    result: Result | None
-    between: Sequence[JournalLine]
-    at: datetime
-
-    @property
-    def is_resolved(self) -> bool:
-        return self.task.state == Task.State.RESOLVED
-
-
-def what_happened(seen: Lease, at: datetime) -> Conflict:
-    """Read the task again, with its journal rows since the end of the lease that was on screen."""
-    after = leases.aftermath(seen, most=SHOWN)
-    return Conflict(
-        seen=after.lease,
-        task=after.task,
-        now=after.live,
-        result=after.result,
-        between=[in_words(event) for event in after.events],
-        at=at,
-    )
-
-
-CHILDREN_SHOWN = 5
+BETWEEN_SHOWN, CHILDREN_SHOWN = 10, 5
 CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
@@ -257,8 +218,9 @@ class Repair(Act[Lease]):
         return journal.of_request(self.caller, lease.task)
 
     def _conflict(self, lease: Lease, reason: str) -> HttpResponse:
-        conflict = what_happened(lease, self.now)
-        context = {"conflict": conflict, "route": self.route, "reason": reason}
+        after = leases.aftermath(lease, most=BETWEEN_SHOWN)
+        between = [in_words(event) for event in after.events]
+        context = {"conflict": after, "between": between, "route": self.route, "reason": reason}
         return self.page(self.panel_of("ops/conflict.html"), context, status=409)
 
     def _receipt(self, lease: Lease) -> HttpResponse:
@@ -278,7 +240,7 @@ class Repair(Act[Lease]):
 class Requeue(Repair):
     needs = requests.REQUEUE
     route = "requeue"
-    wording = Wording(heading="Requeue 1 lease", verb="Requeue lease", busy="Requeueing…", keep="Cancel")
+    wording = Wording(heading="Requeue 1 lease", verb="Requeue lease", busy="Requeueing…")
 
     def form_of(self, data: QueryDict | None, **options: Any) -> RequeueForm:
         return RequeueForm(data, task=self.subject().task, **options)
@@ -299,7 +261,7 @@ class Requeue(Repair):
 class ForceError(Repair):
     needs = requests.FORCE_ERROR
     route = "force-error"
-    wording = Wording(heading="Force error on 1 lease", verb="Force error", busy="Forcing…", keep="Cancel")
+    wording = Wording(heading="Force error on 1 lease", verb="Force error", busy="Forcing…")
 
     def is_open(self, lease: Lease) -> bool:
         """Whether the lease is live, or its holder's question still interrupts the task."""

@@ -8,8 +8,7 @@ from uuid import UUID, uuid5
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 
 from dashboard.base import export, lost_form, reasons
@@ -80,6 +79,7 @@ class RepairList(ListPage):
     """All repairs of single leases, newest first."""
 
     name = "repairs"
+    keys = queries.EVENT_KEYS
     columns: ClassVar = export.columns(
         "id=pk at action=fields.action actor source task_id lease_id=fields.lease_id attempt=fields.attempt "
         "duplicate_risk=fields.duplicate_risk reason=fields.reason request_id address"
@@ -89,7 +89,7 @@ class RepairList(ListPage):
         return queries.events(text, self.at).repairs().one_by_one()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"acts": [journal.in_words(event) for event in page.items], "keys": queries.EVENT_KEYS}
+        return {"acts": [journal.in_words(event) for event in page.items]}
 
 
 class Repairs(RepairList):
@@ -141,6 +141,7 @@ class PlanList(ListPage):
     """Plans to repair many leases at once, newest first, each with its outcome."""
 
     name = "plans"
+    keys = queries.PLAN_KEYS
     columns: ClassVar = export.columns(
         "plan=pk verb state query among made_by made_at decided_by decided_at finished_at leases repaired reason"
     )
@@ -149,12 +150,10 @@ class PlanList(ListPage):
         return queries.plans(text, self.at).with_counts()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
-        return {"plans": listed, "keys": queries.PLAN_KEYS}
+        return {"plans": [(plan, plan.has_expired(self.now)) for plan in page.items]}
 
-    def shown(self, page: Page[Any], context: Any) -> object:
-        rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]
-        return rows, context["total"]
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.state, row.repaired, row.has_expired(self.now)
 
 
 def new_token() -> str:

@@ -112,7 +112,7 @@ class AgentDetailPage(Act[Agent]):
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
         listed = [[one.pk for one in shown[name]] for name in ("held", "errors", "waiting")]
-        drawn = shown["charts"], shown["totals"], shown["links"]
+        drawn = shown["charts"], shown["totals"], shown["peak"], shown["links"]
         return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, drawn, listed))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
@@ -178,6 +178,7 @@ class AgentList(ListPage):
     """The agents, each with its backlog; those in trouble come first."""
 
     name = "agents"
+    keys = queries.AGENT_KEYS
     field = "display"
     kind = str
     tab = "state"
@@ -242,7 +243,6 @@ class AgentList(ListPage):
         return {
             "rows": rows,
             "is_late": figures.is_late(self.now),
-            "keys": queries.AGENT_KEYS,
             "sort": "name" if self.is_too_long else self.sort,
             "sorted_to": agents_module.SORTED_TO if self.is_too_long else 0,
         }
@@ -279,6 +279,14 @@ class OpennessAct(Act[Agent]):
     def post(self, request: HtmxRequest, **where: Any) -> HttpResponse:
         return proof.demanded(request) or super().post(request, **where)
 
+    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
+        change = grants.open_to_anyone if self.opens else grants.close_to_anyone
+        change(self.caller, subject, reason=chosen["reason"])
+        official_agents.forget()
+        if self.opens:
+            return f"{subject} is open to anyone. Callers need no key."
+        return f"{subject} requires an API key from every caller."
+
     def besides(self, subject: Agent, form: ReasonForm) -> dict[str, Any]:
         return {
             "opens": self.opens,
@@ -291,30 +299,12 @@ class OpennessAct(Act[Agent]):
 class OpenToAnyone(OpennessAct):
     opens = True
     wording = Wording(
-        heading="Open 1 agent to anyone",
-        verb="Open to anyone",
-        busy="Opening…",
-        keep="Cancel",
-        about="ops/openness.html",
+        heading="Open 1 agent to anyone", verb="Open to anyone", busy="Opening…", about="ops/openness.html"
     )
-
-    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
-        grants.open_to_anyone(self.caller, subject, reason=chosen["reason"])
-        official_agents.forget()
-        return f"{subject} is open to anyone. Callers need no key."
 
 
 class CloseToAnyone(OpennessAct):
     opens = False
     wording = Wording(
-        heading="Require an API key for 1 agent",
-        verb="Require key",
-        busy="Saving…",
-        keep="Cancel",
-        about="ops/openness.html",
+        heading="Require an API key for 1 agent", verb="Require key", busy="Saving…", about="ops/openness.html"
     )
-
-    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
-        grants.close_to_anyone(self.caller, subject, reason=chosen["reason"])
-        official_agents.forget()
-        return f"{subject} requires an API key from every caller."

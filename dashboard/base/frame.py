@@ -1,29 +1,23 @@
 """The frame of every page: the person, the hub, the counts that need attention, and the navigation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django_htmx.middleware import HtmxDetails
 
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import COUNTED_TO, Count
+from mailbox.access.callers import Caller
 from mailbox.access.people import passwords
 from mailbox.inspection.statistics import standing
-
-if TYPE_CHECKING:
-    from django.http import HttpResponse
-    from django_htmx.middleware import HtmxDetails
-
-    from mailbox.access.callers import Caller
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,8 +16,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
@@ -39,22 +38,18 @@ from mailbox.models import AuditEvent
 from mailbox.words import errors
 
 SLOW = 0.5  # seconds; slower live pages reload less often
-STATUS: dict[type[errors.MailboxError], int] = {
-    errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
-    errors.CapabilityMissingError: HTTPStatus.FORBIDDEN,
-    errors.CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
-    errors.UnknownTaskError: HTTPStatus.NOT_FOUND,
-    errors.UnknownAgentError: HTTPStatus.NOT_FOUND,
-    errors.UnknownDeliveryError: HTTPStatus.NOT_FOUND,
-    errors.UnknownPlanError: HTTPStatus.NOT_FOUND,
-    errors.UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
-}
 UNKNOWN: dict[type[errors.MailboxError], str] = {
     errors.UnknownTaskError: "Task not found",
     errors.UnknownAgentError: "Agent not found",
     errors.UnknownDeliveryError: "Callback not found",
     errors.UnknownPlanError: "Repair not found",
     errors.UnknownReplayEntryError: "Cached result not found",
+}
+STATUS: dict[type[errors.MailboxError], int] = {
+    errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
+    errors.CapabilityMissingError: HTTPStatus.FORBIDDEN,
+    errors.CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
+    **dict.fromkeys(UNKNOWN, HTTPStatus.NOT_FOUND),
 }
 HEADING = {
     HTTPStatus.BAD_REQUEST: "Invalid address",

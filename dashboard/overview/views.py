@@ -1,8 +1,6 @@
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.http import HttpRequest, HttpResponse
 
@@ -35,7 +33,7 @@ class Trend:
     since: datetime
 
     @classmethod
-    def of(cls, figures: Figures, now: datetime) -> Trend:
+    def of(cls, figures: Figures, now: datetime) -> Self:
         since = HOUR.start(now)
         hour_before = since - timedelta(hours=1)
         return cls(
@@ -101,7 +99,7 @@ class Overview(DashboardView):
         figures = standing.figures
         since = figures.waits_since, figures.asks_since, figures.owed_since
         now = standing.ages, figures.stale_safe, figures.queued, figures.interrupted, figures.pending, since
-        then = context["charts"], context["totals"], context["links"]
+        then = context["charts"], context["totals"], context["peak"], context["links"]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]
 

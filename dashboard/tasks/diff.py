@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -20,9 +19,6 @@ from dashboard.wording import payload
 from dashboard.wording.payload import Part
 from mailbox.inspection import journal, tasks
 from mailbox.models import Result, Task
-
-if TYPE_CHECKING:
-    from mailbox.inspection.tasks import WholeTask
 
 MOST = 600  # lines of each text that are compared
 AROUND = 3  # equal lines around a change
@@ -113,7 +109,7 @@ class TaskDiff(DashboardView):
         first, second, *_ = [*offered, "", ""]
         return self.request.GET.get("a", first), self.request.GET.get("b", second)
 
-    def _choices(self, task: WholeTask) -> Iterator[tuple[str, str]]:
+    def _choices(self, task: tasks.WholeTask) -> Iterator[tuple[str, str]]:
         """Yield the name and the label of each text of a task that can be compared."""
         if task.result_or_none:
             yield "result", f"Result of this task, {task.outcome}"

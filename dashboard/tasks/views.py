@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from uuid import UUID
 
 from csp.constants import SELF
@@ -43,9 +43,6 @@ from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.a2a import states
 from mailbox.words.envelopes import A2A
 from mailbox.words.kinds import Kind
-
-if TYPE_CHECKING:
-    from mailbox.inspection.tasks import WholeTask
 
 # The endings of attempts that no message and no result tells.
 WITHOUT_MESSAGE = {
@@ -244,7 +241,7 @@ def _lazily(read: Callable[[], Read]) -> Read:
     return cast(Read, SimpleLazyObject(read))
 
 
-def _talk(task: WholeTask, questions: Collection[int], before: int | None) -> Talk:
+def _talk(task: tasks.WholeTask, questions: Collection[int], before: int | None) -> Talk:
     return conversation.talk(task, questions, before=before) if task.has_messages else NO_TALK
 
 
@@ -271,15 +268,13 @@ def _command(task: Task, lease: Lease | None) -> str:
     return commands.requeue(task.uuid, lease.lease_id, risk=risk, reason="")
 
 
-TASK_TABS = ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
-
-
 class TaskList(ListPage):
     """All tasks, newest first."""
 
     name = "tasks"
     has_full_text = True
-    tab = "state"
+    keys = queries.TASK_KEYS
+    tab, tabs = "state", ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
     parameters: ClassVar = {"finished": ("finished", "")}
     columns: ClassVar = export.columns(
         "id=uuid state awaits sender=sender.display recipient=recipient.display attempt turn kind=task_kind "
@@ -304,17 +299,8 @@ class TaskList(ListPage):
             return thresholds.counted(leases.live(self.now, self.at.stale_after))
         return super().total(rows, page)
 
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {
-            "tabs": TASK_TABS,
-            "keys": queries.TASK_KEYS,
-        }
-
-    def shown(self, page: Page[Any], context: Any) -> object:
-        return [(task.pk, task.journal_seq, task.is_stale) for task in page.items], context["total"]
-
-
-RESULT_TABS = (*Result.Delivery.values, ALL)
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.journal_seq, row.is_stale
 
 
 class ResultList(ListPage):
@@ -322,7 +308,8 @@ class ResultList(ListPage):
 
     name = "results"
     has_full_text = True
-    tab = "delivery"
+    keys = queries.RESULT_KEYS
+    tab, tabs = "delivery", (*Result.Delivery.values, ALL)
     default = Result.Delivery.PENDING
     parameters: ClassVar = {"status": ("status", ""), "posted": ("posted", ""), "within": ("age", "<")}
     columns: ClassVar = export.columns(
@@ -339,6 +326,3 @@ class ResultList(ListPage):
 
     def listed(self, rows: ResultQuerySet) -> ResultQuerySet:
         return rows.with_error_line()
-
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"tabs": RESULT_TABS, "keys": queries.RESULT_KEYS}

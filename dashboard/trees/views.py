@@ -7,8 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
 from dashboard.base import export
 from dashboard.base.page import DashboardView, choice_of, id_in, number_in
@@ -328,7 +327,10 @@ class TreeList(SavablePage):
         return f"?{urlencode({name: value for name, value in {**chosen, **changes}.items() if value})}"
 
     def _drawn(self, tree: ListedTree) -> dict[str, Any]:
-        bars = [_bar_of_leaf(leaf) for leaf in tree.tasks]
+        bars = [
+            TaskBar(uuid=leaf.uuid, state=leaf.state, sent_at=leaf.sent_at, resolved_at=leaf.resolved_at)
+            for leaf in tree.tasks
+        ]
         whole = Window.around(bars, self.now)
         counts = Counter(bar.state for bar in bars).most_common()
         return {
@@ -346,18 +348,3 @@ def _names(tree: ListedTree, agent: str) -> bool:
     """Whether the agent sent or received the root. The beginning of a name is enough."""
     parties = (tree.task.sender.display, tree.task.recipient.display) if tree.task else ()
     return not agent or any(party.lower().startswith(agent) for party in parties)
-
-
-def _bar_of_leaf(leaf: trees.Leaf) -> TaskBar:
-    return TaskBar(
-        uuid=leaf.uuid,
-        parent=None,
-        name="",
-        sender="",
-        recipient="",
-        kind="",
-        state=leaf.state,
-        sent_at=leaf.sent_at,
-        resolved_at=leaf.resolved_at,
-        attempts=(),
-    )

@@ -163,7 +163,7 @@ def test_an_unknown_agent_has_no_page(ana):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("scale", plots.RANGES, ids=lambda scale: scale.name)
+@pytest.mark.parametrize("scale", plots.RANGES.values(), ids=lambda scale: scale.name)
 def test_bars_of_a_chart_of_a_day_or_more_show_the_date(ana, alice, bob, scale):
     factories.resolved_task(alice, bob)
 
