@@ -1,18 +1,14 @@
 """System checks: the hub does not start with settings that could lose or repeat work."""
 
-from __future__ import annotations
-
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from django.conf import settings
 from django.core import checks
 from django.db import connections
 
 from a2aproject.settings.environment import OF_THE_BELL
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 SQLITE_PRAGMAS = {
     "journal_mode": {"wal"},

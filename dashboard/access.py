@@ -1,3 +1,4 @@
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
@@ -35,8 +36,6 @@ class AccessPage(DashboardView):
             "named": named,
             "state": validity,
             "states": list(Validity),
-            "may_manage": self.holds(requests.GRANT),
-            "needs": requests.GRANT,
             "is_filtered": bool(named) or validity is not Validity.LIVE,
         }
         match tab:
@@ -48,21 +47,23 @@ class AccessPage(DashboardView):
                 context |= {"page": page, "verbs": credential_lists.VERBS, "rows": [_cells(row) for row in rows]}
             case "grants":
                 page = credential_lists.grant_matrix(named, validity, self.now, limit=ROWS, cursor=params.get("cursor"))
-                context |= {"page": page, "grants": [(grant, self._state(grant)) for grant in page.items]}
+                context |= {"page": page, "grants": [(grant, state_of(grant, self.now)) for grant in page.items]}
                 context["kinds"] = f"{Kind.CAPABILITY_GRANTED},{Kind.CAPABILITY_REVOKED}"
-            case "keys" if context["may_manage"]:
+            case "keys" if self.holds(requests.GRANT):
                 page = credential_lists.key_matrix(named, validity, self.now, limit=ROWS, cursor=params.get("cursor"))
-                context |= {"page": page, "keys": [(key, self._state(key)) for key in page.items]}
+                context |= {"page": page, "keys": [(key, state_of(key, self.now)) for key in page.items]}
         return self.page("ops/access.html", context)
 
-    def _state(self, row: CapabilityGrant | ApiKey) -> str:
-        if row.revoked_at is not None:
-            return "revoked"
-        if row.expires_at is not None and row.expires_at < self.now:
-            return "plan_expired"
-        if isinstance(row, CapabilityGrant) and row.max_uses is not None and row.uses >= row.max_uses:
-            return "used_up"
-        return "live"
+
+def state_of(row: CapabilityGrant | ApiKey, now: datetime) -> str:
+    """Return the state of a grant or a key, as a state of `dashboard.templatetags.ops.pill`."""
+    if row.revoked_at is not None:
+        return "revoked"
+    if row.expires_at is not None and row.expires_at < now:
+        return "plan_expired"
+    if isinstance(row, CapabilityGrant) and row.max_uses is not None and row.uses >= row.max_uses:
+        return "used_up"
+    return "live"
 
 
 def _cells(row: credential_lists.Capabilities) -> tuple[Any, list[Any]]:

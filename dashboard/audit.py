@@ -5,13 +5,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
+from dashboard.base import export
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, id_in, number_in
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from dashboard.wording import journal, json_tree
@@ -160,18 +160,8 @@ class AuditList(ListPage):
     """The journal, newest first. An address without a query leaves out the checks of capabilities."""
 
     name = "audit"
-    columns: ClassVar = {
-        "id": lambda event: event.pk,
-        "at": lambda event: event.at,
-        "kind": lambda event: event.kind,
-        "actor": lambda event: event.actor,
-        "source": lambda event: event.source,
-        "task_id": lambda event: event.task_id,
-        "seq": lambda event: event.seq,
-        "request_id": lambda event: event.request_id,
-        "address": lambda event: event.address,
-        "data": lambda event: event.data,
-    }
+    keys, tabs = queries.EVENT_KEYS, TABS
+    columns: ClassVar = export.columns("id=pk at kind actor source task_id seq request_id address data")
 
     @property
     def query(self) -> str:
@@ -200,8 +190,6 @@ class AuditList(ListPage):
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "acts": [journal.in_words(event) for event in page.items],
-            "keys": queries.EVENT_KEYS,
-            "tabs": TABS,
             "figures": read(self.rows, self.query),
             "follows": self.follows,
             "is_filtered": self.query not in ("", NO_CHECKS),
@@ -212,7 +200,8 @@ class AuditPage(DashboardView):
     """A row of the journal, at a permanent address."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
-        event = lookup.event(int(number)) if number.isdecimal() and len(number) < 19 else None
+        key = number_in(number)
+        event = None if key is None else lookup.event(key)
         if event is None:
             raise Http404
         tree, _ = json_tree.tree_of(event.fields, json_tree.MOST)
@@ -223,17 +212,10 @@ class AuditPage(DashboardView):
             "tree": tree,
             "older": older,
             "newer": newer,
-            "lease_id": _id(event.fields, "lease_id"),
+            "lease_id": id_in(str(event.fields.get("lease_id"))),
             "agents": lookup.agents_named(_names(event)),
         }
         return self.page("ops/audit_event.html", context)
-
-
-def _id(fields: Mapping[str, Any], name: str) -> UUID | None:
-    try:
-        return UUID(str(fields.get(name)))
-    except ValueError:
-        return None
 
 
 def _names(event: AuditEvent) -> list[str]:

@@ -10,13 +10,11 @@ from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.base.page import uuids
 from dashboard.base.reasons import ReasonForm
-from dashboard.figures import thresholds
 from dashboard.wording import commands
 from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.life import outbox
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
@@ -24,7 +22,6 @@ from mailbox.words import redaction
 from mailbox.words.errors import UnknownDeliveryError
 from mailbox.words.kinds import Kind
 
-TABS = ("pending", "failing", "delivered", "disabled")
 ATTEMPTS_SHOWN, MANY_SHOWN = 50, 10
 
 
@@ -32,7 +29,8 @@ class DeliveryList(ListPage):
     """Callbacks and events of webhooks, newest first. No page shows their secrets or bodies."""
 
     name = "deliveries"
-    tab = "state"
+    keys = queries.DELIVERY_KEYS
+    tab, tabs = "state", ("pending", "failing", "delivered", "disabled")
     columns: ClassVar = {
         "id": lambda delivery: delivery.delivery_id,
         "task_id": lambda delivery: delivery.task_uuid,
@@ -53,17 +51,13 @@ class DeliveryList(ListPage):
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
-            "tabs": TABS,
-            "keys": queries.DELIVERY_KEYS,
-            "may_resend": self.holds(requests.RESEND),
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
             "cap": outbox.MOST_RESENT,
         }
 
-    def shown(self, page: Page[Any], context: Any) -> object:
-        rows = [(delivery.pk, delivery.state, delivery.attempts, delivery.last_at) for delivery in page.items]
-        return rows, context["total"]
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.state, row.attempts, row.last_at
 
 
 class Resend(Act[PushDelivery]):
@@ -71,9 +65,7 @@ class Resend(Act[PushDelivery]):
 
     needs = requests.RESEND
     home = "ops:deliveries"
-    wording = Wording(
-        heading="Callback", verb="Send again", busy="Sending…", keep="Cancel", about="ops/delivery_facts.html"
-    )
+    wording = Wording(heading="Callback", verb="Send again", busy="Sending…", about="ops/delivery_facts.html")
 
     def subject(self, **where: Any) -> PushDelivery:
         delivery = lookup.delivery(where["delivery_id"])
@@ -115,24 +107,16 @@ class ResendMany(Act[Sequence[PushDelivery]]):
     needs = requests.RESEND
     home = "ops:deliveries"
     wording = Wording(
-        heading="Send failed callbacks again",
-        verb="Send again",
-        busy="Sending…",
-        keep="Cancel",
-        about="ops/resend_many.html",
+        heading="Send failed callbacks again", verb="Send again", busy="Sending…", about="ops/resend_many.html"
     )
 
     def subject(self, **where: Any) -> Sequence[PushDelivery]:
         chosen = self.request.POST if self.request.method == "POST" else self.request.GET
         if chosen.get("everything"):
             query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
-            deliveries = queries.deliveries(query, self._at).with_last_attempt()
+            deliveries = queries.deliveries(query, self.at).with_last_attempt()
             return list(deliveries.defer("body").order_by("-pk")[: outbox.MOST_RESENT])
         return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=outbox.MOST_RESENT))
-
-    @property
-    def _at(self) -> Moment:
-        return Moment(now=self.now, stale_after=thresholds.stale_after())
 
     def closed(self, subject: Sequence[PushDelivery]) -> str:
         return "" if subject else "Select at least one failed callback first."

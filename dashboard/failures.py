@@ -18,19 +18,18 @@ from dashboard.saved_views import SavablePage
 from mailbox.access import requests
 from mailbox.access.agents import directory
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.inspection.statistics import failures
 from mailbox.inspection.statistics.failures import FailureGroup
 from mailbox.models import Agent
-from mailbox.models.failure import MINUTE, minute_of, moment_of
+from mailbox.models.failure import MINUTE, minute_of
 from mailbox.repairs import plans
 from mailbox.words.errors import InvalidRequestError
 
-RANGES = (
-    Range(name="1h", span=timedelta(hours=1), step=timedelta(minutes=2)),
-    Range(name="24h", span=timedelta(hours=24), step=timedelta(hours=1)),
-    Range(name="7d", span=timedelta(days=7), step=timedelta(hours=6)),
-)
+RANGES = {
+    "1h": Range(name="1h", span=timedelta(hours=1), step=timedelta(minutes=2)),
+    "24h": Range(name="24h", span=timedelta(hours=24), step=timedelta(hours=1)),
+    "7d": Range(name="7d", span=timedelta(days=7), step=timedelta(hours=6)),
+}
 USUAL = "24h"
 
 
@@ -51,30 +50,18 @@ class GroupRow:
 
 def range_named(value: str | None) -> Range:
     """Return the range of this name, a day for None; raise `InvalidRequestError`."""
-    named = {one.name: one for one in RANGES}
-    return named[choice_of("range", value, named, USUAL)]
-
-
-def start_of(scale: Range, now: datetime) -> datetime:
-    """Return the beginning of the first slot. The last slot holds ``now``. Slots are counted from 1970."""
-    return moment_of(_last(scale, now) - (scale.bars - 1) * (scale.step // MINUTE))
+    return RANGES[choice_of("range", value, RANGES, USUAL)]
 
 
 def row_of(group: FailureGroup, scale: Range, now: datetime) -> GroupRow:
     return GroupRow(group=group, bars=_bars(group.slots, scale, now), scale=scale)
 
 
-def _last(scale: Range, now: datetime) -> int:
-    step = scale.step // MINUTE
-    return minute_of(now) // step * step
-
-
 def _bars(slots: Mapping[int, int], scale: Range, now: datetime, *, height: float = 20) -> Sequence[Bar]:
     top = max(slots.values(), default=0) or 1
-    step = scale.step // MINUTE
-    first = minute_of(start_of(scale, now)) // step
+    first = minute_of(scale.start(now)) // (scale.step // MINUTE)
     return [
-        Bar(x=4 * place, y=height - tall, width=3, height=tall, kind="error", label="", count=count)
+        Bar(x=4 * place, y=height - tall, width=3, height=tall, kind="error", count=count)
         for place in range(scale.bars)
         if (count := slots.get(first + place, 0))
         for tall in [max(2.0, round(height * count / top, 1))]
@@ -110,7 +97,7 @@ class FailureList(SavablePage):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scale, sort, agent = self._chosen
-        start = start_of(scale, self.now)
+        start = scale.start(self.now)
         report = failures.read(start, slot=scale.step, agent=agent, by_last=sort == "last")
         rows = [row_of(group, scale, self.now) for group in report.groups]
         context = {
@@ -118,7 +105,7 @@ class FailureList(SavablePage):
             "found": report,
             "count": sum(row.group.count for row in rows),
             "scale": scale,
-            "ranges": RANGES,
+            "ranges": RANGES.values(),
             "sort": sort,
             "agent": agent,
             "agents": directory.first_names(most=AGENTS_OFFERED),
@@ -135,10 +122,10 @@ class FailurePage(DashboardView):
 
     def get(self, request: HttpRequest, fingerprint: str) -> HttpResponse:
         scale = range_named(request.GET.get("range"))
-        start = start_of(scale, self.now)
+        start = scale.start(self.now)
         group = failures.group_of(fingerprint, start, slot=scale.step)
         term = queries.term("failure", fingerprint)
-        tasks: Any = queries.tasks(term, Moment(now=self.now, stale_after=scale.span))
+        tasks: Any = queries.tasks(term, self.at)
         newest = list(tasks.with_parties().with_opening().with_error_line().order_by("-pk")[:TASKS_SHOWN])
         if group is None and not newest:
             return self.problem(HTTPStatus.NOT_FOUND, "Failure not found", "No failed task has this fingerprint.")
@@ -149,10 +136,8 @@ class FailurePage(DashboardView):
             "tasks": newest,
             "term": term,
             "scale": scale,
-            "ranges": RANGES,
+            "ranges": RANGES.values(),
             "form_token": new_token(),
-            "allowed": self.holds(self.needs),
-            "needs": self.needs,
         }
         return self.live("ops/failure.html", context, (row and row.version, len(newest)))
 
@@ -161,9 +146,9 @@ class FailurePage(DashboardView):
         form = PlanOfCopiesForm(request.POST)
         if not form.is_valid():
             return self._nothing_planned("The form was incomplete. Go back, reload the page and try again.")
-        start = start_of(scale, self.now)
+        start = scale.start(self.now)
         query = f"{queries.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
-        tasks = queries.tasks(query, Moment(now=self.now, stale_after=scale.span))
+        tasks = queries.tasks(query, self.at)
         token = uuid5(form.cleaned_data["form_token"], f"{fingerprint} {scale.name}")
         try:
             plan = plans.make_copy_plan(self.caller, tasks, token=token, query=query)

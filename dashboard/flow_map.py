@@ -1,5 +1,9 @@
-"""The page of who sends to whom, and its map as plain geometry. The same data always gives the same picture."""
+"""The page of who sends to whom, and its map as plain geometry. The same data always gives the same picture.
 
+A point of the picture is a complex number. Times 1j, a way is turned to its right.
+"""
+
+import cmath
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,6 +21,7 @@ from mailbox.models import Agent
 AGENTS = 40  # nodes; the other agents are one node
 EDGES = 200
 WIDTH, HEIGHT = 960, 640
+MIDDLE = complex(WIDTH, HEIGHT) / 2
 RADIUS = (300, 250)
 OTHERS = "others"
 SOME, MANY = 0.05, 0.25  # shares of errors from which an edge is marked
@@ -35,6 +40,10 @@ class MapNode:
     anchor: str  # of the label: start, middle or end
     label_x: float
     label_y: float
+
+    @property
+    def place(self) -> complex:
+        return complex(self.x, self.y)
 
     @property
     def queued(self) -> int:
@@ -153,7 +162,7 @@ def _nodes(names: Sequence[str], counts: Mapping[str, int], agents: Mapping[str,
 
 def _edge(start: MapNode, end: MapNode, sums: Sequence[int], top: int) -> MapEdge:
     width = 1.5 + 6.5 * math.sqrt(sums[0] / top)
-    path, head, x, y = _loop(start, width) if start is end else _curve(start, end, width)
+    path, head, label = _loop(start, width) if start is end else _curve(start, end, width)
     return MapEdge(
         sender=start.name,
         recipient=end.name,
@@ -163,57 +172,46 @@ def _edge(start: MapNode, end: MapNode, sums: Sequence[int], top: int) -> MapEdg
         path=path,
         head=head,
         width=round(width, 1),
-        x=round(x, 1),
-        y=round(y, 1),
+        x=round(label.real, 1),
+        y=round(label.imag, 1),
     )
 
 
-def _curve(start: MapNode, end: MapNode, width: float) -> tuple[str, str, float, float]:
+def _curve(start: MapNode, end: MapNode, width: float) -> tuple[str, str, complex]:
     """Return the curve between two nodes, bent to its right, so that the way back is another curve."""
-    dx, dy = end.x - start.x, end.y - start.y
-    length = math.hypot(dx, dy) or 1.0
-    bend = 0.12 * length
-    middle = ((start.x + end.x) / 2, (start.y + end.y) / 2)
-    towards = (WIDTH / 2 - middle[0]) * 0.25, (HEIGHT / 2 - middle[1]) * 0.25
-    knee = middle[0] - dy / length * bend + towards[0], middle[1] + dx / length * bend + towards[1]
+    way, middle = end.place - start.place, (start.place + end.place) / 2
+    knee = middle + 0.12 * way * 1j + (MIDDLE - middle) * 0.25
     first, last = _towards(start, knee, start.size), _towards(end, knee, end.size + 5 + width)
-    tip = _towards(end, knee, end.size + 1)
-    path = f"M{_at(first)}Q{_at(knee)} {_at(last)}"
-    label = tuple(0.25 * a + 0.5 * b + 0.25 * c for a, b, c in zip(first, knee, last, strict=True))
-    return path, _head(last, tip, width), label[0], label[1]
+    label = 0.25 * first + 0.5 * knee + 0.25 * last
+    return f"M{_at(first)}Q{_at(knee)} {_at(last)}", _head(last, _towards(end, knee, end.size + 1), width), label
 
 
-def _loop(node: MapNode, width: float) -> tuple[str, str, float, float]:
+def _loop(node: MapNode, width: float) -> tuple[str, str, complex]:
     """Return the curve from a node to itself, outside of the circle."""
-    away = math.atan2(node.y - HEIGHT / 2, node.x - WIDTH / 2)
-    near, other = ((math.cos(away + turn), math.sin(away + turn)) for turn in (-0.9, 0.9))
-    far = node.size + 42
-    first = node.x + near[0] * node.size, node.y + near[1] * node.size
-    last = node.x + other[0] * (node.size + 5 + width), node.y + other[1] * (node.size + 5 + width)
-    tip = node.x + other[0] * (node.size + 1), node.y + other[1] * (node.size + 1)
-    knees = [(node.x + side[0] * far, node.y + side[1] * far) for side in (near, other)]
+    away = cmath.phase(node.place - MIDDLE)
+    near, other = (cmath.rect(1, away + turn) for turn in (-0.9, 0.9))
+    first, last = node.place + near * node.size, node.place + other * (node.size + 5 + width)
+    knees = [node.place + side * (node.size + 42) for side in (near, other)]
     path = f"M{_at(first)}C{_at(knees[0])} {_at(knees[1])} {_at(last)}"
-    return path, _head(last, tip, width), (knees[0][0] + knees[1][0]) / 2, (knees[0][1] + knees[1][1]) / 2
+    return path, _head(last, node.place + other * (node.size + 1), width), (knees[0] + knees[1]) / 2
 
 
-def _head(last: tuple[float, float], tip: tuple[float, float], width: float) -> str:
-    dx, dy = tip[0] - last[0], tip[1] - last[1]
-    length = math.hypot(dx, dy) or 1.0
-    half = 2.5 + width
-    aside = -dy / length * half, dx / length * half
-    corners = (last[0] + aside[0], last[1] + aside[1]), tip, (last[0] - aside[0], last[1] - aside[1])
-    return f"M{_at(corners[0])}L{_at(corners[1])}L{_at(corners[2])}Z"
+def _head(last: complex, tip: complex, width: float) -> str:
+    aside = _unit(tip - last) * 1j * (2.5 + width)
+    return f"M{_at(last + aside)}L{_at(tip)}L{_at(last - aside)}Z"
 
 
-def _towards(node: MapNode, to: tuple[float, float], by: float) -> tuple[float, float]:
+def _towards(node: MapNode, to: complex, by: float) -> complex:
     """Return the point that lies ``by`` from the middle of the node, on the line to another point."""
-    dx, dy = to[0] - node.x, to[1] - node.y
-    length = math.hypot(dx, dy) or 1.0
-    return node.x + dx / length * by, node.y + dy / length * by
+    return node.place + _unit(to - node.place) * by
 
 
-def _at(point: tuple[float, float]) -> str:
-    return f"{point[0]:.1f} {point[1]:.1f}"
+def _unit(way: complex) -> complex:
+    return way / (abs(way) or 1.0)
+
+
+def _at(point: complex) -> str:
+    return f"{point.real:.1f} {point.imag:.1f}"
 
 
 RANGES = {
@@ -227,9 +225,8 @@ class Map(DashboardView):
 
     def get(self, request: HttpRequest) -> HttpResponse:
         scale = RANGES[choice_of("range", request.GET.get("range"), RANGES, "1h")]
-        span = scale.step // timedelta(minutes=1)
-        start = agents_module.floor(self.now, span) - scale.step * (scale.bars - 1)
-        traffic = agents_module.read_pairs(start, span=span)
+        start = scale.start(self.now)
+        traffic = agents_module.read_pairs(start, span=scale.step // timedelta(minutes=1))
         drawn = draw(traffic.pairs, agents_module.with_backlog(busiest(traffic.pairs)))
         context = {
             "map": drawn,

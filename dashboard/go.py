@@ -38,12 +38,16 @@ LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Meaning:
-    """Something that a name may mean. ``about`` tells it from others of its kind; "" if there is no more to say."""
+    """Something that a text may mean, at ``url``; without one, ``fill`` becomes the text of the search box.
+
+    ``about`` tells it from others of its kind; "" if there is no more to say.
+    """
 
     kind: str
     name: str
-    url: str
     about: str = ""
+    url: str = ""
+    fill: str = ""
 
 
 class Go(DashboardView):
@@ -78,36 +82,24 @@ def meaning_of(match: Match) -> Meaning:
     return _SHOWN[type(match)](match)
 
 
-def _of(kind: str, route: str, name: object, about: str = "") -> Meaning:
-    return Meaning(kind=kind, name=str(name), url=reverse(f"ops:{route}", args=[name]), about=about)
-
-
-def _task(task: Any) -> Meaning:
-    return _of("Task", "task", task.uuid, f"{task.sender} → {task.recipient}: {task.opening}")
-
-
-def _lease(lease: Any) -> Meaning:
-    return _of("Lease", "lease", lease.lease_id, f"held by {lease.holder}: {lease.opening}")
+def _at(kind: str, route: str, key: object, about: str = "", *, name: str = "") -> Meaning:
+    return Meaning(kind=kind, name=name or str(key), url=reverse(f"ops:{route}", args=[key]), about=about)
 
 
 def _compacted(gone: CompactedTask) -> Meaning:
     if gone.lease_id:
-        return _of("Compacted lease", "lease", gone.lease_id)
-    return _of("Compacted task", "task", gone.task_id)
+        return _at("Compacted lease", "lease", gone.lease_id)
+    return _at("Compacted task", "task", gone.task_id)
 
 
 def _event(event: AuditEvent) -> Meaning:
     about = f"{journal.in_words(event).what} by {event.actor}"
-    return Meaning(kind="Event", name=f"#{event.pk}", url=reverse("ops:audit-event", args=[event.pk]), about=about)
+    return _at("Event", "audit-event", event.pk, about, name=f"#{event.pk}")
 
 
 def _plan(plan: RepairPlan) -> Meaning:
     about = f"{plan.get_verb_display().lower()} by {plan.made_by}"
-    return Meaning(kind="Bulk repair", name=f"#{plan.pk}", url=reverse("ops:plan", args=[plan.pk]), about=about)
-
-
-def _cached(entry: ReplayEntry) -> Meaning:
-    return Meaning(kind="Cached result", name=entry.key, url=reverse("ops:cached-result", args=[entry.pk]))
+    return _at("Bulk repair", "plan", plan.pk, about, name=f"#{plan.pk}")
 
 
 def _tasks(shared: TasksWith) -> Meaning:
@@ -116,15 +108,15 @@ def _tasks(shared: TasksWith) -> Meaning:
 
 
 _SHOWN: Mapping[type, Callable[[Any], Meaning]] = {
-    Task: _task,
-    Lease: _lease,
+    Task: lambda task: _at("Task", "task", task.uuid, f"{task.sender} → {task.recipient}: {task.opening}"),
+    Lease: lambda lease: _at("Lease", "lease", lease.lease_id, f"held by {lease.holder}: {lease.opening}"),
     CompactedTask: _compacted,
     AuditEvent: _event,
     RepairPlan: _plan,
-    PushDelivery: lambda sent: _of("Callback", "delivery", sent.delivery_id, f"for task {sent.task_uuid}"),
-    ReplayEntry: _cached,
+    PushDelivery: lambda sent: _at("Callback", "delivery", sent.delivery_id, f"for task {sent.task_uuid}"),
+    ReplayEntry: lambda entry: _at("Cached result", "cached-result", entry.pk, name=entry.key),
     TasksWith: _tasks,
-    Agent: lambda agent: _of("Agent", "agent", agent.display),
+    Agent: lambda agent: _at("Agent", "agent", agent.display),
 }
 
 
@@ -142,17 +134,6 @@ VALUES: Mapping[str, Sequence[str]] = {
 }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
-    """A line of the palette. It leads to ``url``; without one, ``fill`` becomes the text of the box."""
-
-    kind: str
-    name: str
-    about: str = ""
-    url: str = ""
-    fill: str = ""
-
-
 class Suggest(DashboardView):
     """The meanings that the text of the command palette may have, as a part of a page."""
 
@@ -163,28 +144,27 @@ class Suggest(DashboardView):
         ]
         return self.page("ops/suggestions.html#list", {"found": suggestions, "sought": text})
 
-    def _views(self, text: str) -> Iterator[Suggestion]:
+    def _views(self, text: str) -> Iterator[Meaning]:
         for view in saved_views.named_like(self.person.pk, text, most=MOST):
             about = (
                 f"{view.get_page_display()}, by {view.person.username}" if view.is_shared else view.get_page_display()
             )
-            yield Suggestion(kind="View", name=view.name, about=about, url=url_of(view))
+            yield Meaning(kind="View", name=view.name, about=about, url=url_of(view))
 
 
-def _objects(text: str) -> Iterator[Suggestion]:
-    for one in map(meaning_of, lookup.find(text)):
-        yield Suggestion(kind=one.kind, name=one.name, about=one.about, url=one.url)
+def _objects(text: str) -> Iterator[Meaning]:
+    yield from map(meaning_of, lookup.find(text))
 
 
-def _pages(text: str) -> Iterator[Suggestion]:
+def _pages(text: str) -> Iterator[Meaning]:
     for place in PLACES:
         if text.lower() in place.name.lower():
-            yield Suggestion(kind="Page", name=place.name, url=reverse(f"ops:{place.route}"))
+            yield Meaning(kind="Page", name=place.name, url=reverse(f"ops:{place.route}"))
     if text.lower() in "saved views":
-        yield Suggestion(kind="Page", name="Saved views", url=reverse("ops:views"))
+        yield Meaning(kind="Page", name="Saved views", url=reverse("ops:views"))
 
 
-def _completions(text: str) -> Iterator[Suggestion]:
+def _completions(text: str) -> Iterator[Meaning]:
     """Yield the keys that the last word begins, or the values that its key can have."""
     before, _, last = text.rpartition(" ")
     minus, word = ("-", last[1:]) if last.startswith("-") else ("", last)
@@ -195,11 +175,11 @@ def _completions(text: str) -> Iterator[Suggestion]:
     if not colon:
         for name, about in _keys().items():
             if name.startswith(word.lower()):
-                yield Suggestion(kind="Key", name=f"{name}:", about=about, fill=f"{start}{name}:")
+                yield Meaning(kind="Key", name=f"{name}:", about=about, fill=f"{start}{name}:")
         return
     for found in _values(key.lower(), value):
         query = f"{start}{queries.term(key.lower(), found)}"
-        yield Suggestion(kind="Query", name=query, url=f"{reverse('ops:go')}?{urlencode({'id': query})}")
+        yield Meaning(kind="Query", name=query, url=f"{reverse('ops:go')}?{urlencode({'id': query})}")
 
 
 def _keys() -> Mapping[str, str]:

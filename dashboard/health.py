@@ -1,8 +1,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from django.http import HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
 from dashboard.base.page import DashboardView

@@ -1,10 +1,11 @@
 """The list of the idempotency cache with its savings, and the act that drops a cached result."""
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
+from dashboard.base import export
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
+from dashboard.base.page import number_in
 from dashboard.base.reasons import ReasonForm
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from dashboard.wording import commands
@@ -16,63 +17,34 @@ from mailbox.inspection.statistics import standing
 from mailbox.life import replay
 from mailbox.models import ReplayEntry
 from mailbox.models.replay_entry import ReplayEntryQuerySet
-from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import UnknownReplayEntryError
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saved:
-    """``hits`` sums the hits of ``entries``, as far as these are counted. ``waiting`` duplicates wait now."""
-
-    entries: Count
-    hits: int
-    waiting: Count
-
-    @classmethod
-    def read(cls, results: ReplayEntryQuerySet, waiting: TaskQuerySet) -> Self:
-        """Read the three figures in one query."""
-        saved = standing.savings(results, waiting, most=COUNTED_TO)
-        return cls(entries=Count(saved.entries), hits=saved.hits, waiting=Count(saved.waiting))
-
-
-LONGEST_ID = 19  # digits
 
 
 class ReplayList(ListPage):
     """The cache of results that answer duplicates, newest first."""
 
     name = "idempotency"
-    saved: Saved
-    columns: ClassVar = {
-        "id": lambda entry: entry.pk,
-        "key": lambda entry: entry.key,
-        "kind": lambda entry: entry.task_kind,
-        "sender": lambda entry: entry.sender or entry.sender_pubkey,
-        "recipient": lambda entry: entry.recipient or entry.recipient_pubkey,
-        "status": lambda entry: entry.status,
-        "hits": lambda entry: entry.hits,
-        "first_hit_at": lambda entry: entry.first_hit_at,
-        "last_hit_at": lambda entry: entry.last_hit_at,
-        "stored_at": lambda entry: entry.stored_at,
-        "expires_at": lambda entry: entry.expires_at,
-        "source_task_id": lambda entry: entry.source_task_id,
-    }
+    keys = queries.REPLAY_KEYS
+    saved: standing.Savings  # `total` reads it
+    columns: ClassVar = export.columns(
+        "id=pk key kind=task_kind sender recipient status hits first_hit_at last_hit_at stored_at expires_at "
+        "source_task_id",
+        sender=lambda entry: entry.sender or entry.sender_pubkey,
+        recipient=lambda entry: entry.recipient or entry.recipient_pubkey,
+    )
 
     def matching(self, text: str) -> ReplayEntryQuerySet:
         return queries.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
 
     def total(self, rows: ReplayEntryQuerySet, page: Page[Any]) -> Count:
-        waiting = queries.tasks("state:waiting", self.at)
-        self.saved = Saved.read(rows, waiting)
-        return self.saved.entries
+        self.saved = standing.savings(rows, queries.tasks("state:waiting", self.at), most=COUNTED_TO)
+        return Count(self.saved.entries)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "entries": [(entry, _answered_by(entry)) for entry in page.items],
             "hits": self.saved.hits,
-            "waiting": self.saved.waiting,
-            "keys": queries.REPLAY_KEYS,
-            "may_drop": self.holds(requests.DROP_REPLAY),
+            "waiting": Count(self.saved.waiting),
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -92,19 +64,14 @@ class Drop(Act[ReplayEntry]):
     needs = requests.DROP_REPLAY
     home = "ops:idempotency"
     wording = Wording(
-        heading="Drop cached result",
-        verb="Drop cached result",
-        busy="Dropping…",
-        keep="Cancel",
-        about="ops/cached_result.html",
+        heading="Drop cached result", verb="Drop cached result", busy="Dropping…", about="ops/cached_result.html"
     )
 
     def subject(self, **where: Any) -> ReplayEntry:
-        number = where["number"]
-        is_number = number.isdecimal() and len(number) < LONGEST_ID
-        result = lookup.cached_result(int(number)) if is_number else None
+        number = number_in(where["number"])
+        result = None if number is None else lookup.cached_result(number)
         if result is None:
-            raise UnknownReplayEntryError(f"Cached result {number} not found. It may have been dropped.")
+            raise UnknownReplayEntryError(f"Cached result {where['number']} not found. It may have been dropped.")
         return result
 
     def seen(self, subject: ReplayEntry) -> str:

@@ -1,8 +1,6 @@
 """The list of leases, the page of a lease, and the two repairs of one lease: a requeue and a forced error."""
 
 import uuid
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,20 +13,21 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 
+from dashboard.base import export
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import DashboardView, choice_of
+from dashboard.base.page import DashboardView, choice_of, id_in
 from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
 from dashboard.tasks import story
 from dashboard.wording import commands
-from dashboard.wording.journal import JournalLine, in_words
+from dashboard.wording.journal import in_words
 from mailbox.access import requests
 from mailbox.access.requests import Request
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, lookup, tasks
 from mailbox.inspection.search import queries
-from mailbox.models import AuditEvent, Lease, Result, Task
+from mailbox.models import AuditEvent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.repairs import plans, repair
 from mailbox.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
@@ -43,6 +42,7 @@ class LeaseList(ListPage):
     name = "leases"
     field = "leased_at"
     kind = datetime
+    keys = queries.LEASE_KEYS
     tab = "state"
     parameters: ClassVar = {
         "agent": ("agent", ""),
@@ -50,20 +50,12 @@ class LeaseList(ListPage):
         "min_age": ("age", ">="),
         "max_age": ("age", "<"),
     }
-    columns: ClassVar = {
-        "lease_id": lambda lease: lease.lease_id,
-        "task_id": lambda lease: lease.task.uuid,
-        "sender": lambda lease: lease.task.sender.display,
-        "recipient": lambda lease: lease.task.recipient.display,
-        "holder": lambda lease: lease.holder.display,
-        "attempt": lambda lease: lease.attempt,
-        "leased_at": lambda lease: lease.leased_at,
-        "last_seen_at": lambda lease: lease.last_seen_at,
-        "times_out_at": lambda lease: lease.times_out_at,
-        "safety": lambda lease: "idempotent" if lease.task.is_idempotent else "unsafe",
-        "idempotency_key": lambda lease: lease.task.idempotency_key,
-        "intent_text": lambda lease: lease.task.intent_text,
-    }
+    columns: ClassVar = export.columns(
+        "lease_id task_id=task.uuid sender=task.sender.display recipient=task.recipient.display holder=holder.display "
+        "attempt leased_at last_seen_at times_out_at safety idempotency_key=task.idempotency_key "
+        "intent_text=task.intent_text",
+        safety=lambda lease: "idempotent" if lease.task.is_idempotent else "unsafe",
+    )
 
     @property
     def newest_first(self) -> bool:  # type: ignore[override]
@@ -80,21 +72,15 @@ class LeaseList(ListPage):
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
-            "keys": queries.LEASE_KEYS,
             "stale_after": thresholds.stale_after(),
             "stale_before": self.now - thresholds.stale_after(),
             "newest_first": self.newest_first,
             "cap": plans.CAP,
             "form_token": uuid.uuid4(),
-            "may_select": self.holds(requests.REQUEUE),
-            "may_requeue": self.holds(requests.REQUEUE),
-            "may_force_error": self.holds(requests.FORCE_ERROR),
         }
 
-    def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:
-        stale_after = thresholds.stale_after()
-        rows = [(lease.pk, lease.last_seen_at, lease.is_stale(self.now, stale_after)) for lease in page.items]
-        return rows, context["total"]
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.last_seen_at, row.is_stale(self.now, self.at.stale_after)
 
 
 class LeaseDetailPage(DashboardView):
@@ -111,48 +97,11 @@ class LeaseDetailPage(DashboardView):
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
             "attempts": story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
-            "may_requeue": self.holds(requests.REQUEUE),
-            "may_force_error": self.holds(requests.FORCE_ERROR),
         }
         return self.page("ops/lease.html", context)
 
 
-SHOWN = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Conflict:
-    """The lease that was on screen, its task now, and the journal rows between.
-
-    ``now`` is the live lease, None if no agent holds the task. ``result`` is None until the task is resolved.
-    """
-
-    seen: Lease
-    task: Task
-    now: Lease | None
-    result: Result | None
-    between: Sequence[JournalLine]
-    at: datetime
-
-    @property
-    def is_resolved(self) -> bool:
-        return self.task.state == Task.State.RESOLVED
-
-
-def what_happened(seen: Lease, at: datetime) -> Conflict:
-    """Read the task again, with its journal rows since the end of the lease that was on screen."""
-    after = leases.aftermath(seen, most=SHOWN)
-    return Conflict(
-        seen=after.lease,
-        task=after.task,
-        now=after.live,
-        result=after.result,
-        between=[in_words(event) for event in after.events],
-        at=at,
-    )
-
-
-CHILDREN_SHOWN = 5
+BETWEEN_SHOWN, CHILDREN_SHOWN = 10, 5
 CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
@@ -162,14 +111,6 @@ class RepairForm(ReasonForm):
     lease_id = forms.UUIDField(widget=forms.HiddenInput)
     task_id = forms.UUIDField(widget=forms.HiddenInput)
     attempt = forms.IntegerField(widget=forms.HiddenInput)
-
-
-def id_in(data: QueryDict, name: str) -> UUID | None:
-    """Return the id in a form's data, even if the form is invalid; None without an id."""
-    try:
-        return UUID(data.get(name) or "")
-    except ValueError:
-        return None
 
 
 class RequeueForm(RepairForm):
@@ -213,7 +154,7 @@ class Repair(Act[Lease]):
     def absent(self, **where: Any) -> HttpResponse | None:
         if self.lease is not None:
             return None
-        return self.gone(where["lease_id"], id_in(self.request.POST, "task_id"))
+        return self.gone(where["lease_id"], id_in(self.request.POST.get("task_id")))
 
     def subject(self, **where: Any) -> Lease:
         if self.lease is None:  # unreachable: `absent` returns a page first
@@ -277,8 +218,9 @@ class Repair(Act[Lease]):
         return journal.of_request(self.caller, lease.task)
 
     def _conflict(self, lease: Lease, reason: str) -> HttpResponse:
-        conflict = what_happened(lease, self.now)
-        context = {"conflict": conflict, "route": self.route, "reason": reason}
+        after = leases.aftermath(lease, most=BETWEEN_SHOWN)
+        between = [in_words(event) for event in after.events]
+        context = {"conflict": after, "between": between, "route": self.route, "reason": reason}
         return self.page(self.panel_of("ops/conflict.html"), context, status=409)
 
     def _receipt(self, lease: Lease) -> HttpResponse:
@@ -290,7 +232,7 @@ class Repair(Act[Lease]):
         message = format_html("{}{}", self.confirmation(lease), number)
         if self.is_fragment and urlsplit(self.request.htmx.current_url or "").path == reverse("ops:leases"):
             lease.refresh_from_db(fields=["ended_at", "end"])
-            return self.page("ops/repaired.html", {"lease": lease, "message": message, "may_select": True})
+            return self.page("ops/repaired.html", {"lease": lease, "message": message})
         messages.success(self.request, message)
         return self.done(self.after(lease))
 
@@ -298,7 +240,7 @@ class Repair(Act[Lease]):
 class Requeue(Repair):
     needs = requests.REQUEUE
     route = "requeue"
-    wording = Wording(heading="Requeue 1 lease", verb="Requeue lease", busy="Requeueing…", keep="Cancel")
+    wording = Wording(heading="Requeue 1 lease", verb="Requeue lease", busy="Requeueing…")
 
     def form_of(self, data: QueryDict | None, **options: Any) -> RequeueForm:
         return RequeueForm(data, task=self.subject().task, **options)
@@ -319,7 +261,7 @@ class Requeue(Repair):
 class ForceError(Repair):
     needs = requests.FORCE_ERROR
     route = "force-error"
-    wording = Wording(heading="Force error on 1 lease", verb="Force error", busy="Forcing…", keep="Cancel")
+    wording = Wording(heading="Force error on 1 lease", verb="Force error", busy="Forcing…")
 
     def is_open(self, lease: Lease) -> bool:
         """Whether the lease is live, or its holder's question still interrupts the task."""

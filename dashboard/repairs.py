@@ -8,14 +8,13 @@ from uuid import UUID, uuid5
 
 from django import forms
 from django.contrib import messages
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 
 from dashboard.base import export, lost_form, reasons
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS, ListPage
-from dashboard.base.page import DashboardView, choice_of
+from dashboard.base.page import DashboardView, choice_of, id_in, number_in
 from dashboard.base.reasons import ReasonForm
 from dashboard.wording import commands, journal
 from mailbox.access import requests
@@ -43,10 +42,10 @@ class LeaseIdsField(forms.Field):
     widget = forms.MultipleHiddenInput
 
     def to_python(self, value: list[str] | None) -> list[UUID]:
-        try:
-            return [UUID(one) for one in (value or [])[: plans.CAP]]
-        except ValueError as error:
-            raise forms.ValidationError("Invalid lease ID.") from error
+        ids = [id_in(one) for one in (value or [])[: plans.CAP]]
+        if None in ids:
+            raise forms.ValidationError("Invalid lease ID.")
+        return [one for one in ids if one]
 
 
 class PlanForm(forms.Form):
@@ -80,26 +79,17 @@ class RepairList(ListPage):
     """All repairs of single leases, newest first."""
 
     name = "repairs"
-    columns: ClassVar = {
-        "id": lambda event: event.pk,
-        "at": lambda event: event.at,
-        "action": lambda event: event.fields.get("action"),
-        "actor": lambda event: event.actor,
-        "source": lambda event: event.source,
-        "task_id": lambda event: event.task_id,
-        "lease_id": lambda event: event.fields.get("lease_id"),
-        "attempt": lambda event: event.fields.get("attempt"),
-        "duplicate_risk": lambda event: event.fields.get("duplicate_risk"),
-        "reason": lambda event: event.fields.get("reason"),
-        "request_id": lambda event: event.request_id,
-        "address": lambda event: event.address,
-    }
+    keys = queries.EVENT_KEYS
+    columns: ClassVar = export.columns(
+        "id=pk at action=fields.action actor source task_id lease_id=fields.lease_id attempt=fields.attempt "
+        "duplicate_risk=fields.duplicate_risk reason=fields.reason request_id address"
+    )
 
     def matching(self, text: str) -> AuditEventQuerySet:
         return queries.events(text, self.at).repairs().one_by_one()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"acts": [journal.in_words(event) for event in page.items], "keys": queries.EVENT_KEYS}
+        return {"acts": [journal.in_words(event) for event in page.items]}
 
 
 class Repairs(RepairList):
@@ -151,32 +141,19 @@ class PlanList(ListPage):
     """Plans to repair many leases at once, newest first, each with its outcome."""
 
     name = "plans"
-    columns: ClassVar = {
-        "plan": lambda plan: plan.pk,
-        "verb": lambda plan: plan.verb,
-        "state": lambda plan: plan.state,
-        "query": lambda plan: plan.query,
-        "among": lambda plan: plan.among,
-        "made_by": lambda plan: plan.made_by,
-        "made_at": lambda plan: plan.made_at,
-        "decided_by": lambda plan: plan.decided_by,
-        "decided_at": lambda plan: plan.decided_at,
-        "finished_at": lambda plan: plan.finished_at,
-        "leases": lambda plan: plan.leases,
-        "repaired": lambda plan: plan.repaired,
-        "reason": lambda plan: plan.reason,
-    }
+    keys = queries.PLAN_KEYS
+    columns: ClassVar = export.columns(
+        "plan=pk verb state query among made_by made_at decided_by decided_at finished_at leases repaired reason"
+    )
 
     def matching(self, text: str) -> RepairPlanQuerySet:
         return queries.plans(text, self.at).with_counts()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
-        return {"plans": listed, "keys": queries.PLAN_KEYS}
+        return {"plans": [(plan, plan.has_expired(self.now)) for plan in page.items]}
 
-    def shown(self, page: Page[Any], context: Any) -> object:
-        rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]
-        return rows, context["total"]
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.state, row.repaired, row.has_expired(self.now)
 
 
 def new_token() -> str:
@@ -196,21 +173,11 @@ TEMPLATE: Mapping[str, str] = {
     RepairPlan.Verb.FORCE_ERROR: "ops/plan.html",
     RepairPlan.Verb.SEND_AGAIN: "ops/copies.html",
 }
-COLUMNS = {
-    "task_id": lambda row: row.task_id,
-    "lease_id": lambda row: row.lease_id,
-    "copy_id": lambda row: row.copy_id,
-    "sender": lambda row: row.sender,
-    "holder": lambda row: row.holder,
-    "attempt": lambda row: row.attempt,
-    "leased_at": lambda row: row.leased_at,
-    "safety": lambda row: "idempotent" if row.is_idempotent else "unsafe",
-    "verdict": lambda row: row.verdict,
-    "outcome": lambda row: row.outcome,
-    "detail": lambda row: row.detail,
-    "settled_at": lambda row: row.settled_at,
-    "intent_text": lambda row: row.intent,
-}
+COLUMNS = export.columns(
+    "task_id lease_id copy_id sender holder attempt leased_at safety verdict outcome detail settled_at "
+    "intent_text=intent",
+    safety=lambda row: "idempotent" if row.is_idempotent else "unsafe",
+)
 
 
 class ApplyForm(ReasonForm):
@@ -344,8 +311,8 @@ class Continue(DashboardView):
 
 def plan_of(number: str) -> RepairPlan:
     """Return the plan; raise `UnknownPlanError`."""
-    is_number = number.isdecimal() and len(number) < 19
-    plan = lookup.plan(int(number)) if is_number else None
+    key = number_in(number)
+    plan = None if key is None else lookup.plan(key)
     if plan is None:
         raise UnknownPlanError(f"Plan #{number} not found.")
     return plan

@@ -13,14 +13,12 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, QueryDict
 from django.urls import reverse
 
-from dashboard.base.page import DashboardView
-from mailbox.access import requests
+from dashboard.base.page import DashboardView, number_in
 from mailbox.access.people import saved_views
 from mailbox.models import SavedView
 from mailbox.words.errors import InvalidRequestError
 
 SHOWN = 12  # views beside a search box
-LONGEST_ID = 19  # digits
 PAGES: dict[str, type[SavablePage]] = {}  # by name; `dashboard.urls` imports them all
 
 
@@ -87,7 +85,6 @@ class SavablePage(DashboardView):
             "saved_page": self.name,
             "to_save": query,
             "longest_name": SavedView.LONGEST_NAME,
-            "may_share": self.holds(requests.SHARE_VIEWS),
         }
 
 
@@ -131,8 +128,6 @@ class SavedViews(DashboardView):
             "others": [link for link in links if not link.is_own],
             "problem": problem,
             "longest_name": SavedView.LONGEST_NAME,
-            "may_share": self.holds(requests.SHARE_VIEWS),
-            "needs": requests.SHARE_VIEWS,
             "most": saved_views.MOST,
             **(form or {}),
         }
@@ -149,45 +144,36 @@ class SavedViews(DashboardView):
         return shown.to_save()
 
 
+# The message to the person after each change of a view.
+CHANGES = {
+    "rename": "Renamed to “{}”.",
+    "share": "“{}” is shared with everyone.",
+    "unshare": "“{}” is no longer shared.",
+    "delete": "“{}” is deleted.",
+}
+
+
 class ChangeView(SavedViews):
     """One saved view. A POST renames, shares or deletes it, or ends its sharing."""
 
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, number: str = "") -> HttpResponse:
-        act = ACTS.get(request.POST.get("act", ""))
-        if act is None:
-            raise InvalidRequestError({"act": f"must be one of {', '.join(ACTS)}"})
-        is_number = number.isdecimal() and len(number) < LONGEST_ID
+        act, key = request.POST.get("act", ""), number_in(number)
+        if act not in CHANGES:
+            raise InvalidRequestError({"act": f"must be one of {', '.join(CHANGES)}"})
         try:
-            done = act(self, int(number)) if is_number else None
+            view = None if key is None else self._changed(act, key)
         except InvalidRequestError as error:
             return self.list_of(error.fields.get("name", error.message))
-        if done is None:
+        if view is None:
             return self.problem(HTTPStatus.NOT_FOUND, "View not found", "It was deleted, or you may not change it.")
-        messages.success(request, done)
+        messages.success(request, CHANGES[act].format(view.name))
         return HttpResponseRedirect(reverse("ops:views"), status=HTTPStatus.SEE_OTHER)
 
-    def rename(self, number: int) -> str | None:
-        view = saved_views.rename(self.caller, self.person, number, self.request.POST.get("name", ""))
-        return f"Renamed to “{view.name}”." if view else None
-
-    def share(self, number: int) -> str | None:
-        view = saved_views.share(self.caller, self.person, number)
-        return f"“{view.name}” is shared with everyone." if view else None
-
-    def unshare(self, number: int) -> str | None:
-        view = saved_views.unshare(self.caller, self.person, number)
-        return f"“{view.name}” is no longer shared." if view else None
-
-    def delete(self, number: int) -> str | None:
-        view = saved_views.delete(self.caller, self.person, number)
-        return f"“{view.name}” is deleted." if view else None
-
-
-ACTS = {
-    "rename": ChangeView.rename,
-    "share": ChangeView.share,
-    "unshare": ChangeView.unshare,
-    "delete": ChangeView.delete,
-}
+    def _changed(self, act: str, key: int) -> SavedView | None:
+        """Change the view; return it as it is then or was last, None if it is not the person's to change."""
+        if act == "rename":
+            return saved_views.rename(self.caller, self.person, key, self.request.POST.get("name", ""))
+        verbs = {"share": saved_views.share, "unshare": saved_views.unshare, "delete": saved_views.delete}
+        return verbs[act](self.caller, self.person, key)

@@ -1,37 +1,34 @@
 """The page of the retry scheduler, its runs, a run by hand, and the verdicts of the retry gate."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from http import HTTPStatus
 from typing import Any, ClassVar
 
 from django.http import Http404, HttpRequest, HttpResponse
-from django.http.response import HttpResponseBase
 from django.urls import reverse
 
 from dashboard.base import export
 from dashboard.base.act import Act, Wording
-from dashboard.base.page import DashboardView, choice_of
+from dashboard.base.list_page import ListPage
+from dashboard.base.page import DashboardView, choice_of, number_in
 from dashboard.base.reasons import ReasonForm
-from dashboard.figures import thresholds
-from dashboard.saved_views import SavablePage
+from dashboard.figures.thresholds import Count
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
 from mailbox.access import requests
 from mailbox.access.own_agents import SCHEDULER
-from mailbox.database import paging
+from mailbox.database.paging import Page
 from mailbox.inspection import journal, lookup
 from mailbox.inspection.health.cluster import Cluster
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.models import AuditEvent, Lease
+from mailbox.models.audit import AuditEventQuerySet
 from mailbox.repairs import auto_retry, retry
 from mailbox.repairs.auto_retry import AutoRetry, Bound
 from mailbox.repairs.retry import RetryReport, SkipReason
 from mailbox.words import errors, times
-from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 
 WOULD_REQUEUE = "would requeue"
@@ -60,57 +57,30 @@ def of(report: RetryReport) -> Sequence[Verdict]:
     return sorted(verdicts, key=lambda verdict: (verdict.lease.leased_at, verdict.lease.pk))
 
 
-ROWS = 25
 VERDICTS_SHOWN = 200
-LONGEST_ID = 19  # digits
 
 
-class Scheduler(SavablePage):
+class Scheduler(ListPage):
     """The retry scheduler: the bounds in force and their sources, the cluster's state, and the passes."""
 
-    name = "scheduler"
-    columns: ClassVar = {
-        "id": lambda event: event.pk,
-        "at": lambda event: event.at,
-        "actor": lambda event: event.actor,
-        "enabled": lambda event: event.fields["enabled"],
-        "considered": lambda event: event.fields["considered"],
-        "requeued": lambda event: event.fields["requeued"],
-        "skipped": lambda event: event.fields["skipped"],
-        "skipped_by_reason": lambda event: event.fields["skipped_by_reason"],
-        "error": lambda event: event.fields["error"],
-        "reason": lambda event: event.fields.get("reason"),
-    }
+    name, file = "scheduler", "scans"
+    keys = queries.SCAN_KEYS
+    most = 25
+    columns: ClassVar = export.columns(
+        "id=pk at actor enabled=fields.enabled considered=fields.considered requeued=fields.requeued "
+        "skipped=fields.skipped skipped_by_reason=fields.skipped_by_reason error=fields.error reason=fields.reason"
+    )
 
-    @property
-    def at(self) -> Moment:
-        return Moment(now=self.now, stale_after=thresholds.stale_after())
+    def matching(self, text: str) -> AuditEventQuerySet:
+        return queries.scans(text, self.at)
 
-    def chosen_values(self) -> dict[str, str]:
-        return {"q": self.request.GET.get("q", "")}
+    def total(self, rows: AuditEventQuerySet, page: Page[Any]) -> Count:
+        """Return the number of rows that are shown. The page tells no total, which would cost a query."""
+        return Count(len(page.items))
 
-    def check(self) -> None:
-        queries.scans(self.request.GET.get("q", ""), self.at)
-
-    def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
-        text, problem = request.GET.get("q", ""), ""
-        try:
-            scans = queries.scans(text, self.at)
-        except InvalidRequestError as error:
-            if form:
-                raise
-            scans, problem = queries.scans("", self.at).none(), error.fields.get("q", error.message)
-        if form:
-            return export.stream(scans, self.columns, form, "scans")
-        page = paging.keyset(
-            scans, "pk", int, newest_first=True, limit=ROWS, cursor=request.GET.get("cursor"), name="scans"
-        )
+    def besides(self, page: Page[Any]) -> dict[str, Any]:
         cluster = Cluster.read()
-        context = {
-            "page": page,
-            "q": text,
-            "problem": problem,
-            "keys": queries.SCAN_KEYS,
+        return {
             "scans": [in_words(event) for event in page.items],
             "wanted": AutoRetry.from_settings(),
             "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],
@@ -119,21 +89,20 @@ class Scheduler(SavablePage):
             "agent": SCHEDULER,
             "is_granted": auto_retry.is_granted(),
             "needs": requests.REQUEUE,
-            "may_run": self.holds(requests.REQUEUE),
-            **self.saved_views(problem=problem),
+            "is_filtered": False,
         }
-        seen = [event.pk for event in page.items], cluster, context["is_running"], context["is_granted"]
-        if problem:
-            return self.page("ops/scheduler.html", {**context, "version": ""}, status=HTTPStatus.BAD_REQUEST)
-        return self.live("ops/scheduler.html", context, seen)
+
+    def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:
+        standing = context["cluster"], context["is_running"], context["is_granted"]
+        return [event.pk for event in page.items], *standing
 
 
 class Scan(DashboardView):
     """A pass of the retry gate, at a permanent address."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
-        is_number = number.isdecimal() and len(number) < LONGEST_ID
-        event = lookup.scan(int(number)) if is_number else None
+        key = number_in(number)
+        event = None if key is None else lookup.scan(key)
         if event is None:
             raise Http404
         context = {
@@ -172,13 +141,7 @@ class RunOnce(Act[AutoRetry]):
 
     needs = requests.REQUEUE
     home = "ops:scheduler"
-    wording = Wording(
-        heading="Run automatic retry once",
-        verb="Run once",
-        busy="Running…",
-        keep="Cancel",
-        about="ops/run_once.html",
-    )
+    wording = Wording(heading="Run automatic retry once", verb="Run once", busy="Running…", about="ops/run_once.html")
     scan: AuditEvent | None = None
 
     def subject(self, **where: Any) -> AutoRetry:

@@ -255,8 +255,6 @@ class Send(DashboardView):
             "form": form,
             "sender": OPERATORS,
             "agents": directory.first_names(most=AGENTS_OFFERED),
-            "allowed": self.holds(self.needs),
-            "needs": self.needs,
             "copy_of": form["copy_of"].value(),
         }
         return self.page("ops/send.html", context, status=status)

@@ -1,7 +1,5 @@
 """The page of charts over time, and the charts that other pages show too: results, queue, waits and runs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -100,27 +98,9 @@ class Chart:
         return "".join(f"M0 {distance * place:.4g}H{WIDTH}" for place in range(len(self.ticks)))
 
 
-@dataclass(slots=True)
-class Totals:
-    """The sums over a chart. `charts.posted` filters their results."""
-
-    arrivals: int = 0
-    ok: int = 0
-    partial: int = 0
-    error: int = 0
-    peak: int = 0
-
-    @classmethod
-    def of(cls, slots: Sequence[Slot]) -> Totals:
-        names = ("arrivals", "ok", "partial", "error")
-        sums = {name: sum(getattr(slot, name) for slot in slots) for name in names}
-        return cls(**sums, peak=max(slot.results for slot in slots))
-
-
 def range_named(value: str | None) -> Range:
     """Return the range of this name, an hour for None; raise `InvalidRequestError`."""
-    named = {one.name: one for one in RANGES}
-    return named[choice_of("range", value, named, HOUR.name)]
+    return RANGES[choice_of("range", value, RANGES, HOUR.name)]
 
 
 def context_of(
@@ -134,11 +114,12 @@ def context_of(
     slots = history.read(Span(start=scale.start(now), step=scale.step, slots=scale.bars), party)
     return {
         "scale": scale,
-        "ranges": RANGES,
+        "ranges": RANGES.values(),
         "slots": slots,
         "ends": slots[-1].end,
         "posted": plots.posted(slots[0].start),
-        "totals": Totals.of(slots),
+        "totals": _sum(slots),
+        "peak": max(slot.results for slot in slots),
         "charts": [_CHARTS[name](slots, scale) for name in names],
         "links": _hits(_merged(slots), _work_words),
         "times": plots.time_ticks(slots[0].start, slots[-1].end, timezone.get_current_timezone()),
@@ -220,13 +201,13 @@ def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:
 
 def _merged(slots: Sequence[Slot]) -> list[Slot]:
     """Return the counts of each `TOGETHER` slots as one slot. A live page sends so many links in every tick."""
-    merged = []
-    for place in range(0, len(slots), TOGETHER):
-        part = slots[place : place + TOGETHER]
-        names = ("arrivals", *series.STATUSES)
-        sums = {name: sum(getattr(slot, name) for slot in part) for name in names}
-        merged.append(Slot(start=part[0].start, end=part[-1].end, **sums))
-    return merged
+    return [_sum(slots[place : place + TOGETHER]) for place in range(0, len(slots), TOGETHER)]
+
+
+def _sum(slots: Sequence[Slot]) -> Slot:
+    """Return the counts of neighbouring slots as one slot."""
+    sums = {name: sum(getattr(slot, name) for slot in slots) for name in ("arrivals", *series.STATUSES)}
+    return Slot(start=slots[0].start, end=slots[-1].end, **sums)
 
 
 def _work_words(slot: Slot) -> str:

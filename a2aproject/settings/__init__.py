@@ -1,14 +1,13 @@
 """Settings of the hub. Only these modules read the environment variables by which operators set the hub up."""
 
 import tomllib
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 from a2aproject.settings.database import database, earlier_secrets, opened, opened_seal_key, sqlite_file
 from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)  # noqa: F403
 from a2aproject.settings.edge import PUBLIC_URL, spectacular_settings, static_files
-from a2aproject.settings.environment import CENTURY_MS, env, pool_size, web_workers
+from a2aproject.settings.environment import env, pool_size, web_workers
 from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)  # noqa: F403
 from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)
 from a2aproject.settings.monitoring import LOG_FORMAT
@@ -154,12 +153,8 @@ A2A_TASKS_SEND_ROUTE_BY_SKILL = env.switch("A2A_TASKS_SEND_ROUTE_BY_SKILL", defa
 
 # YEOMAN: when a silent peer counts as suspect, then as offline.
 # The capabilities are the skills of the hub's agents with DYNAMIC on, and a fixed list.
-A2A_PEER_SUSPECT_AFTER = timedelta(
-    milliseconds=env.integer("A2A_PEER_SUSPECT_AFTER_MS", 30_000, least=1, most=CENTURY_MS)
-)
-A2A_PEER_OFFLINE_AFTER = timedelta(
-    milliseconds=env.integer("A2A_PEER_OFFLINE_AFTER_MS", 90_000, least=1, most=CENTURY_MS)
-)
+A2A_PEER_SUSPECT_AFTER = env.span("A2A_PEER_SUSPECT_AFTER_MS", 30_000, least=1)
+A2A_PEER_OFFLINE_AFTER = env.span("A2A_PEER_OFFLINE_AFTER_MS", 90_000, least=1)
 A2A_CAPABILITIES = env.records("A2A_CAPABILITIES", [], "name", "description", "version")
 A2A_CAPABILITIES_DYNAMIC = env.switch("A2A_CAPABILITIES_DYNAMIC", default=True)
 

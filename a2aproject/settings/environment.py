@@ -7,6 +7,7 @@ packages that only some hubs need are the extras of pyproject.toml. The hub star
 import math
 import os
 from dataclasses import dataclass
+from datetime import timedelta
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
@@ -64,6 +65,10 @@ class Environment(environ.Env):  # type: ignore[misc]
         if not least <= number <= most:
             raise UnusableSettingError(f"{var} is {number}: it must be between {least} and {most}.")
         return number
+
+    def span(self, var: str, default: int, *, least: int, most: int = CENTURY_MS) -> timedelta:
+        """Return the variable's milliseconds as a span, within the bounds of `integer`."""
+        return timedelta(milliseconds=self.integer(var, default, least=least, most=most))
 
     def word(self, var: str, default: str, *words: str) -> str:
         """Return the variable's value, which must be one of ``words`` in upper or lower case."""

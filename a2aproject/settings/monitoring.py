@@ -5,11 +5,10 @@ checks report.
 """
 
 import re
-from datetime import timedelta
 from urllib.parse import urlsplit
 
 from a2aproject.errors import UnusableSettingError
-from a2aproject.settings.environment import CENTURY_MS, env, require
+from a2aproject.settings.environment import env, require
 
 LEAST_TOKEN = 16  # characters
 
@@ -41,8 +40,8 @@ A2A_ALERT_FORMAT = env.word("A2A_ALERT_FORMAT", "json", "JSON", "SLACK").lower()
 A2A_ALERT_MAIL: list[str] = env.list("A2A_ALERT_MAIL", default=[])
 A2A_ALERT_MAIL_FROM: str = env.str("A2A_ALERT_MAIL_FROM", "a2a-hub@localhost")
 # How long a decision waits before it is reported, and after how long it is reported again (0: never).
-A2A_ALERT_AFTER = timedelta(milliseconds=env.integer("A2A_ALERT_AFTER_MS", 600_000, least=0, most=CENTURY_MS))
-A2A_ALERT_REPEAT = timedelta(milliseconds=env.integer("A2A_ALERT_REPEAT_MS", 86_400_000, least=0, most=CENTURY_MS))
+A2A_ALERT_AFTER = env.span("A2A_ALERT_AFTER_MS", 600_000, least=0)
+A2A_ALERT_REPEAT = env.span("A2A_ALERT_REPEAT_MS", 86_400_000, least=0)
 
 # The server that takes the mail, such as smtp+tls://user:password@mail.example.org:587.
 _server = env.str("EMAIL_URL", "")
@@ -62,16 +61,10 @@ if _wrong := [address for address in [*A2A_ALERT_MAIL, A2A_ALERT_MAIL_FROM] if n
 
 
 # An agent whose oldest queued task waits longer takes no work, or falls behind.
-A2A_ATTENTION_QUEUED = timedelta(
-    milliseconds=env.integer("A2A_ATTENTION_QUEUED_MS", 900_000, least=1_000, most=CENTURY_MS)
-)
+A2A_ATTENTION_QUEUED = env.span("A2A_ATTENTION_QUEUED_MS", 900_000, least=1_000)
 # So many results of an agent, or of the hub, are errors: at least ERRORS of them, and this share, within the span.
 A2A_ATTENTION_ERRORS = env.integer("A2A_ATTENTION_ERRORS", 5, least=1)
 A2A_ATTENTION_ERROR_SHARE = env.integer("A2A_ATTENTION_ERROR_SHARE", 25, least=1, most=100)
-A2A_ATTENTION_ERRORS_WITHIN = timedelta(
-    milliseconds=env.integer("A2A_ATTENTION_ERRORS_WITHIN_MS", 900_000, least=60_000, most=86_400_000)
-)
+A2A_ATTENTION_ERRORS_WITHIN = env.span("A2A_ATTENTION_ERRORS_WITHIN_MS", 900_000, least=60_000, most=86_400_000)
 # A callback that was retried longer than this needs a person before it is given up.
-A2A_ATTENTION_CALLBACK = timedelta(
-    milliseconds=env.integer("A2A_ATTENTION_CALLBACK_MS", 300_000, least=1_000, most=CENTURY_MS)
-)
+A2A_ATTENTION_CALLBACK = env.span("A2A_ATTENTION_CALLBACK_MS", 300_000, least=1_000)

@@ -9,15 +9,13 @@ from datetime import timedelta
 from csp.constants import NONE, SELF
 
 from a2aproject.errors import UnusableSettingError
-from a2aproject.settings.environment import CENTURY_MS, env, require
+from a2aproject.settings.environment import env, require
 
 DAY_MS = 86_400_000
 
 # A session ends after so much time without a page or a form of its person, and at the latest so long after the sign-in.
-A2A_SESSION_IDLE = timedelta(milliseconds=env.integer("A2A_SESSION_IDLE_MS", 3_600_000, least=60_000, most=30 * DAY_MS))
-A2A_SESSION_LIMIT = timedelta(
-    milliseconds=env.integer("A2A_SESSION_LIMIT_MS", 43_200_000, least=60_000, most=30 * DAY_MS)
-)
+A2A_SESSION_IDLE = env.span("A2A_SESSION_IDLE_MS", 3_600_000, least=60_000, most=30 * DAY_MS)
+A2A_SESSION_LIMIT = env.span("A2A_SESSION_LIMIT_MS", 43_200_000, least=60_000, most=30 * DAY_MS)
 # People who need a second factor: those without one are led to its page first. API keys need none.
 A2A_REQUIRE_SECOND_FACTOR = env.word("A2A_REQUIRE_SECOND_FACTOR", "off", "OFF", "ADMINS", "EVERYONE").lower()
 
@@ -25,7 +23,7 @@ SESSION_COOKIE_AGE = A2A_SESSION_LIMIT // timedelta(seconds=1)
 
 
 # The longest life of a new API key (0: no limit). The successor of a rotated key starts a new life.
-A2A_KEY_MAX_AGE: timedelta = timedelta(milliseconds=env.integer("A2A_KEY_MAX_AGE_MS", 0, least=0, most=CENTURY_MS))
+A2A_KEY_MAX_AGE: timedelta = env.span("A2A_KEY_MAX_AGE_MS", 0, least=0)
 
 
 _ROLES = ("viewer", "operator", "admin")

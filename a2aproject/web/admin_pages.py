@@ -3,8 +3,7 @@
 from collections.abc import Callable
 
 from django.core.exceptions import BadRequest
-from django.http import HttpRequest, HttpResponseNotAllowed
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase, HttpResponseNotAllowed
 from django.utils.cache import add_never_cache_headers
 
 from mailbox.words import json_text

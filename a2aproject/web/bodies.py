@@ -11,8 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection
-from django.http import HttpRequest, HttpResponse, UnreadablePostError
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, UnreadablePostError
 
 from a2aproject.serving import connections
 from mailbox.access.limits.rates import network_of

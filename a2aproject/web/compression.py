@@ -1,14 +1,7 @@
 """Compresses the pages for people. The API for agents answers plainly: its documents are small."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
+from django.http import HttpRequest, HttpResponseBase
 from django.middleware.gzip import GZipMiddleware
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
 
 PATHS = ("/ops/", "/admin/", "/docs/", "/api/schema/", "/api/docs/")
 TYPES = ("text/", "application/json", "application/jsonl", "application/javascript", "application/vnd.oai", "image/svg")

@@ -15,8 +15,7 @@ from typing import Any
 from csp.constants import SELF
 from csp.decorators import csp_replace
 from django.conf import settings
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.utils.cache import get_conditional_response
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator

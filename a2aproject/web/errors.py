@@ -1,13 +1,11 @@
 """Answers to requests that no view answered: JSON for programs, pages for people."""
 
-from __future__ import annotations
-
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from django.core.exceptions import DisallowedHost
 from django.db import InterfaceError, OperationalError
-from django.http import HttpResponse, HttpResponseRedirect, JsonResponse
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect, JsonResponse
 from django.template import loader
 from django.urls import is_valid_path
 from django.utils.cache import patch_vary_headers
@@ -15,15 +13,8 @@ from django.views import defaults
 from django_htmx.middleware import HtmxDetails
 
 from dashboard.base import lost_form
+from dashboard.base.frame import HtmxRequest
 from mailbox.database import outages
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from django.http import HttpRequest
-    from django.http.response import HttpResponseBase
-
-    from dashboard.base.frame import HtmxRequest
 
 PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
 MANUAL = "/docs/"

@@ -5,13 +5,11 @@ alone decides which requests come from programs. A page for people requires a se
 a recent proof.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import urlencode
 
 from csp.middleware import CSPMiddleware
@@ -19,8 +17,7 @@ from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.models import User
 from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.middleware.clickjacking import XFrameOptionsMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import Resolver404, resolve, reverse
@@ -28,14 +25,12 @@ from rest_framework.views import APIView
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
 from dashboard.base import sessions
+from dashboard.base.frame import HtmxRequest
 from dashboard.people import proof
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.access.people import second_factor
 from mailbox.dialects.base import view as view_module
-
-if TYPE_CHECKING:
-    from dashboard.base.frame import HtmxRequest
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 

@@ -1,15 +1,15 @@
 """The admin of people, groups, API keys, grants and agents. Viewers read, admins change. Every change is journalled."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
 from django.contrib.auth.models import Group, User
-from django.db import models, transaction
+from django.db import transaction
+from django.db.models import Model, QuerySet
 from django.forms import CheckboxSelectMultiple
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
@@ -17,6 +17,9 @@ from django.utils.safestring import SafeString
 
 from agentcards import profiles
 from agentcards.models import AgentCard, AgentProfile, Tool
+from dashboard.access import state_of
+from dashboard.base import sessions
+from dashboard.templatetags.ops import words_of
 from mailbox.access import audit
 from mailbox.access.agents import grants
 from mailbox.access.callers import Caller, Role
@@ -24,76 +27,79 @@ from mailbox.access.credentials import authentication, keys
 from mailbox.access.people import second_factor, staff
 from mailbox.access.requests import Request
 from mailbox.journal import access_entries, hub_entries
-from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant
+from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.words import errors
 from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import Entry
 
 if TYPE_CHECKING:
-    from django.db.models import Model, QuerySet
-    from django.http import HttpRequest, HttpResponse
-
-    AgentAdminBase = admin.ModelAdmin[Agent]
-    CardAdminBase = admin.ModelAdmin[AgentCard]
-    GroupBase = admin.ModelAdmin[Group]
+    AdminBase = admin.ModelAdmin[Any]
     PersonBase = UserAdmin[User]
-    ProfileAdminBase = admin.ModelAdmin[AgentProfile]
-    RevocableBase = admin.ModelAdmin[Model]
-    ToolAdminBase = admin.ModelAdmin[Tool]
 else:
-    AgentAdminBase = CardAdminBase = GroupBase = ProfileAdminBase = RevocableBase = ToolAdminBase = admin.ModelAdmin
-    PersonBase = UserAdmin
+    AdminBase, PersonBase = admin.ModelAdmin, UserAdmin
 
 _ROLE = "a2a_role"
 
 
-class ReadByRole:
+class ReadByRole(AdminBase):
     """Every member of the hub's groups may read the rows. Only the hub's verbs change them."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
         return role_of_request(request) is not None
 
-    def has_view_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_view_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return role_of_request(request) is not None
 
-    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
-    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
 
 
 class ChangedByAdmins(ReadByRole):
     """Admins may add and change rows. Each change is journalled in its own transaction."""
 
-    def has_add_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return role_of_request(request) == Role.ADMIN
 
-    def has_change_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return role_of_request(request) == Role.ADMIN
+
+
+class OnDashboard(ReadByRole):
+    """Rows with a page under ``/ops/``. ``page`` is its route, and the attribute of the row that is the argument."""
+
+    page: ClassVar[tuple[str, str]]
+
+    def page_of(self, row: Any) -> str:
+        """Return the address of the row's own page."""
+        route, name = self.page
+        return reverse(f"ops:{route}", args=[getattr(row, name)])
+
+    @admin.display(description="dashboard")
+    def on_dashboard(self, row: Any) -> SafeString:
+        return format_html('<a href="{}">open</a>', self.page_of(row))
+
+    def view_on_site(self, row: Any) -> str:
+        return self.page_of(row)
 
 
 @admin.register(Agent)
-class AgentAdmin(ReadByRole, AgentAdminBase):
+class AgentAdmin(OnDashboard):
+    page = ("agent", "display")
     list_display = ("display", "pubkey", "created_at", "paused_at", "paused_reason", "on_dashboard")
     list_filter = (("paused_at", admin.EmptyFieldListFilter),)
     search_fields = ("display", "pubkey")
     ordering = ("display",)
     fields = ("display", "pubkey", "created_at", "paused_at", "paused_reason")
 
-    @admin.display(description="dashboard")
-    def on_dashboard(self, agent: Agent) -> SafeString:
-        return format_html('<a href="{}">open</a>', self.view_on_site(agent))
-
-    def view_on_site(self, agent: Agent) -> str:
-        return reverse("ops:agent", args=[agent.display])
-
 
 @admin.register(AgentProfile)
-class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
+class AgentProfileAdmin(ChangedByAdmins):
     list_display = ("agent", "name", "default_project", "persona_archetype", "is_remote")
     search_fields = ("agent__display", "name", "description")
     list_select_related = ("agent",)
@@ -121,13 +127,13 @@ class AgentProfileAdmin(ChangedByAdmins, ProfileAdminBase):
 
 
 @admin.register(Tool)
-class ToolAdmin(ChangedByAdmins, ToolAdminBase):
+class ToolAdmin(ChangedByAdmins):
     list_display = ("name", "is_default", "tags", "description")
     list_filter = ("is_default",)
     search_fields = ("name", "description")
     ordering = ("pk",)
 
-    def has_delete_permission(self, request: HttpRequest, obj: models.Model | None = None) -> bool:
+    def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return role_of_request(request) == Role.ADMIN
 
     def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
@@ -139,7 +145,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
     def delete_model(self, request: HttpRequest, obj: Tool) -> None:
         self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
 
-    def delete_queryset(self, request: HttpRequest, queryset: models.QuerySet[Tool]) -> None:
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Tool]) -> None:
         with transaction.atomic():
             names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
             Tool.objects.filter(name__in=names).delete()
@@ -147,7 +153,7 @@ class ToolAdmin(ChangedByAdmins, ToolAdminBase):
 
 
 @admin.register(AgentCard)
-class AgentCardAdmin(ReadByRole, CardAdminBase):
+class AgentCardAdmin(ReadByRole):
     list_display = ("name", "job_id", "registered_by", "registered_at")
     search_fields = ("name", "job_id")
     list_select_related = ("registered_by",)
@@ -162,7 +168,7 @@ def role_of_request(request: HttpRequest) -> Role | None:
     return role
 
 
-def _changed(row: models.Model) -> list[str]:
+def _changed(row: Model) -> list[str]:
     """Return the fields that differ from the stored row, or all fields of a new row."""
     stored = type(row)._default_manager.filter(pk=row.pk).first()
     names = [field.name for field in row._meta.fields if not field.primary_key]
@@ -170,14 +176,8 @@ def _changed(row: models.Model) -> list[str]:
 
 
 def caller_of(request: HttpRequest) -> Caller:
-    """Return the person who made the admin's request, as the journal names them."""
-    name = f"user:{request.user.get_username()}"
-    return Caller(
-        name=name,
-        source=AuditEvent.Source.DASHBOARD,
-        role=role_of_request(request),
-        address=request.META.get("REMOTE_ADDR", ""),
-    )
+    """Return the person who made the admin's request."""
+    return sessions.caller_of(request, cast(User, request.user), role_of_request(request))
 
 
 def note(caller: Caller, request: Request, made: Iterable[Entry]) -> None:
@@ -265,14 +265,14 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
 
 
 @admin.register(Group)
-class RoleAdmin(ReadByRole, GroupBase):
+class RoleAdmin(ReadByRole):
     """The three roles. The hub's code fixes the rights of each role."""
 
     fields = ("name",)
     ordering = ("pk",)
 
 
-class Revocable(ReadByRole, RevocableBase):
+class Revocable(ReadByRole):
     """Rows that admins revoke, each through its verb. The pages show no secret: the hub stores none."""
 
     actions = ("revoke",)
@@ -326,11 +326,7 @@ class CapabilityGrantAdmin(Revocable):
 
     @admin.display
     def state(self, grant: CapabilityGrant) -> str:
-        if grant.revoked_at:
-            return "revoked"
-        if grant.expires_at and grant.expires_at < timezone.now():
-            return "expired"
-        return "used up" if grant.max_uses is not None and grant.uses >= grant.max_uses else "live"
+        return words_of(state_of(grant, timezone.now()))
 
     def revoke_row(self, caller: Caller, row: CapabilityGrant) -> None:
         grants.revoke(caller, row.grant_id)

@@ -9,14 +9,16 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from django.contrib import admin
+from django.contrib.admin.views.main import ChangeList
 from django.core.paginator import Paginator
-from django.db.models import Model, Q
+from django.db.models import Model, Q, QuerySet
+from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from dashboard.admin.access import ReadByRole
+from dashboard.admin.access import OnDashboard
 from dashboard.figures import thresholds
 from dashboard.templatetags.ops import as_id
 from dashboard.wording import journal
@@ -25,14 +27,9 @@ from mailbox.models.rollup import during
 from mailbox.words.errors import InvalidRequestError
 
 if TYPE_CHECKING:
-    from django.contrib.admin.views.main import ChangeList
-    from django.db.models import QuerySet
-    from django.http import HttpRequest, HttpResponse
-
-    RowsBase = admin.ModelAdmin[Model]
     PaginatorBase = Paginator[Model]
 else:
-    RowsBase, PaginatorBase = admin.ModelAdmin, Paginator
+    PaginatorBase = Paginator
 
 
 def id_of(path: str, title: str) -> Callable[[Any], SafeString | str]:
@@ -105,7 +102,7 @@ class BoundedPaginator(PaginatorBase):
         return int(rows.order_by()[: COUNTED_TO + 1].count())
 
 
-class RowsAdmin(ReadByRole, RowsBase):
+class RowsAdmin(OnDashboard):
     """Rows that only the hub's verbs write, newest first."""
 
     paginator = BoundedPaginator
@@ -135,31 +132,23 @@ class RowsAdmin(ReadByRole, RowsBase):
     def _title(self) -> str:
         return str(self.opts.verbose_name_plural).capitalize()
 
-    def page_of(self, row: Any) -> str:
-        """Return the address of the row's own page under ``/ops/``."""
-        raise NotImplementedError
-
-    @admin.display(description="dashboard")
-    def on_dashboard(self, row: Any) -> SafeString:
-        return format_html('<a href="{}">open</a>', self.page_of(row))
-
     def get_fields(self, request: HttpRequest, obj: Any | None = None) -> Any:
         """Return the fields of a row's page, with JSON texts indented."""
         names = super().get_fields(request, obj)
         return names if obj is None else [indented(obj, str(name)) for name in names]
 
-    def view_on_site(self, row: Any) -> str:
-        return self.page_of(row)
-
 
 class Keyed(admin.SimpleListFilter):
-    """A filter for a ``key`` of ``known``, the keys of a query language.
+    """A filter for a ``key`` of the query language of its list.
 
     It uses the same index as the search box, and refuses the same values.
     """
 
-    known: ClassVar[Mapping[str, Reading]]
     key: ClassVar[str]
+
+    def __init__(self, request: HttpRequest, params: dict[str, Any], model: Any, model_admin: Any) -> None:
+        super().__init__(request, params, model, model_admin)
+        self.known: Mapping[str, Reading] = model_admin.keys
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[Any]) -> QuerySet[Any]:
         text = (self.value() or "").strip()
@@ -197,9 +186,7 @@ class Typed(Keyed):
         return [("", "")]
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        others = [
-            (name, values[-1]) for name, values in changelist.filter_params.items() if name != self.parameter_name
-        ]
+        others = _others(changelist, self.expected_parameters())
         yield {"others": others, "name": self.parameter_name, "value": self.value() or "", "hint": self.hint}
 
 
@@ -261,8 +248,7 @@ class Between(admin.ListFilter):
         return [name for name, _ in self.ends]
 
     def choices(self, changelist: ChangeList) -> Iterator[Any]:
-        own = self.expected_parameters()
-        others = [(name, values[-1]) for name, values in changelist.filter_params.items() if name not in own]
+        others = _others(changelist, self.expected_parameters())
         ends = [(name, label, self.used_parameters.get(name, "")) for name, label in self.ends]
         yield {"others": others, "ends": ends}
 
@@ -280,6 +266,11 @@ class Between(admin.ListFilter):
             return datetime.fromisoformat(text).replace(tzinfo=UTC)
         except ValueError:
             raise InvalidRequestError({"q": f'{name}: invalid time "{text[:50]}". Use 2026-01-31T18:30'}) from None
+
+
+def _others(changelist: ChangeList, own: Sequence[str | None]) -> list[tuple[str, str]]:
+    """Return the parameters of the other filters, which a form of this one keeps."""
+    return [(name, values[-1]) for name, values in changelist.filter_params.items() if name not in own]
 
 
 def span_of(text: str) -> tuple[datetime, datetime] | None:

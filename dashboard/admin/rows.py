@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 from django.contrib import admin, messages
 from django.core.exceptions import PermissionDenied
-from django.http import HttpResponse
-from django.http.response import HttpResponseBase
-from django.urls import path, reverse
+from django.db.models import QuerySet
+from django.http import HttpRequest, HttpResponse, HttpResponseBase
+from django.urls import URLPattern, path, reverse
 
-from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, id_of, moment, problem_of, reason
+from dashboard.admin.bounded import Between, ByDate, Chosen, Keyed, RowsAdmin, Typed, id_of, moment, problem_of, reason
 from dashboard.audit import AuditList
 from dashboard.base import export
 from mailbox.inspection.search import queries
@@ -24,21 +24,19 @@ from mailbox.words.envelopes import TaskSource
 from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import Kind
 
-if TYPE_CHECKING:
-    from django.db.models import QuerySet
-    from django.http import HttpRequest
-    from django.urls import URLPattern
-
 WHOLE_ID = "full ID"
 LONE_ID = re.compile(r"[0-9a-fA-F]{8}[0-9a-fA-F-]{0,28}|[0-9a-fA-F]{4}…[0-9a-fA-F]{4}")  # whole, begun, or by its ends
 _PROBLEM = "a2a_problem"
+Filter = TypeVar("Filter", bound=Keyed)
 
 
 class SearchedAdmin(RowsAdmin):
     """Rows that the query language of the dashboard searches."""
 
     search_fields = ("pk",)  # shows the search box, whose text is a query
-    id_key: ClassVar[str]  # the key of the query language that a lone id is a value of
+    keys: ClassVar[Mapping[str, Reading]]  # of the query language, also for the filters
+    id_key: ClassVar[str]  # the one of them that a lone id is a value of
+    matching: ClassVar[staticmethod[[str, Moment], QuerySet[Any]]]  # the rows of a query; raises `InvalidRequestError`
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Return the list. If the query is malformed, the list is empty and says why, with the status 400."""
@@ -47,10 +45,6 @@ class SearchedAdmin(RowsAdmin):
             messages.error(request, problem)
             response.status_code = HTTPStatus.BAD_REQUEST
         return response
-
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        """Return the rows that match a query; raise `InvalidRequestError`."""
-        raise NotImplementedError
 
     def get_search_results(
         self, request: HttpRequest, queryset: QuerySet[Any], search_term: str
@@ -67,22 +61,19 @@ class SearchedAdmin(RowsAdmin):
             return queryset.none(), False
 
 
-def chosen(name: str, values: Iterable[str], known: Mapping[str, Reading], key: str = "") -> type[Chosen]:
+def chosen(name: str, values: Iterable[str], key: str = "") -> type[Chosen]:
     """Return a filter with the given ``values`` of ``key``, which defaults to ``name``."""
-    attributes = {
-        "title": name,
-        "parameter_name": name,
-        "values": tuple(map(str, values)),
-        "known": known,
-        "key": key or name,
-    }
-    return type(f"By{name.title()}", (Chosen,), attributes)
+    return _keyed(Chosen, name, key, values=tuple(map(str, values)))
 
 
-def typed(name: str, hint: str, known: Mapping[str, Reading], key: str = "") -> type[Typed]:
+def typed(name: str, hint: str, key: str = "") -> type[Typed]:
     """Return a filter whose value of ``key`` is typed. ``key`` defaults to ``name``."""
-    attributes = {"title": name, "parameter_name": name, "hint": hint, "known": known, "key": key or name}
-    return type(f"By{name.title()}", (Typed,), attributes)
+    return _keyed(Typed, name, key, hint=hint)
+
+
+def _keyed(base: type[Filter], name: str, key: str, **attributes: object) -> type[Filter]:
+    named = {"title": name, "parameter_name": name, "key": key or name}
+    return type(f"By{name.title()}", (base,), named | attributes)
 
 
 def by_date(of: str, mark: str = "") -> type[ByDate]:
@@ -110,19 +101,16 @@ class AuditEventAdmin(SearchedAdmin):
     id_key = "task"
     list_filter = (
         between("at", "last_event"),
-        typed("actor", "user:ana", queries.EVENT_KEYS),
-        typed("task", WHOLE_ID, queries.EVENT_KEYS),
-        chosen("source", AuditEvent.Source.values, queries.EVENT_KEYS),
+        typed("actor", "user:ana"),
+        typed("task", WHOLE_ID),
+        chosen("source", AuditEvent.Source.values),
         by_date("at", "last_event"),
-        chosen("kind", sorted(Kind), queries.EVENT_KEYS),
+        chosen("kind", sorted(Kind)),
     )
+    keys = queries.EVENT_KEYS
     search_help_text = help_of(queries.EVENT_KEYS)
-
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        return queries.events(text, at)
-
-    def page_of(self, row: AuditEvent) -> str:
-        return reverse("ops:audit-event", args=[row.pk])
+    matching = staticmethod(queries.events)
+    page = ("audit-event", "pk")
 
     def get_urls(self) -> list[URLPattern]:
         name = "mailbox_auditevent_export"
@@ -149,21 +137,18 @@ class TaskAdmin(SearchedAdmin):
     )
     id_key = "id"
     list_filter = (
-        chosen("state", Task.State.values, queries.TASK_KEYS),
-        chosen("awaits", Task.Awaits.values, queries.TASK_KEYS),
-        chosen("outcome", Task.Outcome.values, queries.TASK_KEYS, "state"),
-        chosen("source", TaskSource, queries.TASK_KEYS),
+        chosen("state", Task.State.values),
+        chosen("awaits", Task.Awaits.values),
+        chosen("outcome", Task.Outcome.values, "state"),
+        chosen("source", TaskSource),
         between("sent_at", "last_task"),
         by_date("sent_at", "last_task"),
     )
     list_select_related = ("sender", "recipient")
+    keys = queries.TASK_KEYS
     search_help_text = help_of(queries.TASK_KEYS, words=True)
-
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        return queries.tasks(text, at)
-
-    def page_of(self, row: Task) -> str:
-        return reverse("ops:task", args=[row.uuid])
+    matching = staticmethod(queries.tasks)
+    page = ("task", "uuid")
 
 
 @admin.register(Lease)
@@ -171,27 +156,25 @@ class LeaseAdmin(SearchedAdmin):
     list_display = (*(id_of("lease_id", "lease"), "holder", "attempt", "leased_at", "ended_at", "end", "on_dashboard"),)
     id_key = "id"
     list_filter = (
-        typed("task", WHOLE_ID, queries.LEASE_KEYS),
-        typed("holder", "hotels@local", queries.LEASE_KEYS, "agent"),
+        typed("task", WHOLE_ID),
+        typed("holder", "hotels@local", "agent"),
         "end",
         between("leased_at", "last_lease"),
         by_date("leased_at", "last_lease"),
     )
     list_select_related = ("holder",)
+    keys = queries.LEASE_KEYS
     search_help_text = help_of(queries.LEASE_KEYS, words=True)
-
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        return queries.attempts(text, at)
-
-    def page_of(self, row: Lease) -> str:
-        return reverse("ops:lease", args=[row.lease_id])
+    matching = staticmethod(queries.attempts)
+    page = ("lease", "lease_id")
 
 
 class SpokenAdmin(SearchedAdmin):
     """Rows of one task's conversation. The lists read no content."""
 
     list_select_related = ("task",)
-    list_filter = (typed("task", WHOLE_ID, SPOKEN_KEYS),)
+    list_filter = (typed("task", WHOLE_ID),)
+    keys = SPOKEN_KEYS
     search_help_text = help_of(SPOKEN_KEYS)
     id_key = "task"
 
@@ -206,8 +189,7 @@ class SpokenAdmin(SearchedAdmin):
 class MessageAdmin(SpokenAdmin):
     list_display = (id_of("task.uuid", "task"), "seq", "role", "said_at", "on_dashboard")
 
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        return queries.messages(text, at)
+    matching = staticmethod(queries.messages)
 
     def page_of(self, row: Message) -> str:
         return f"{reverse('ops:task', args=[row.task.uuid])}?before={row.seq + 1}#said-{row.seq}"
@@ -219,8 +201,7 @@ class ArtifactAdmin(SpokenAdmin):
         *(id_of("task.uuid", "task"), "seq", "artifact_id", "append", "last_chunk", "said_at", "on_dashboard"),
     )
 
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        return queries.artifacts(text, at)
+    matching = staticmethod(queries.artifacts)
 
     def page_of(self, row: Artifact) -> str:
         return f"{reverse('ops:task', args=[row.task.uuid])}#conversation"
@@ -233,17 +214,16 @@ class ResultAdmin(SearchedAdmin):
     )
     id_key = "task"
     list_filter = (
-        typed("task", WHOLE_ID, queries.RESULT_KEYS),
-        chosen("status", Result.Status.values, queries.RESULT_KEYS),
-        chosen("delivery", Result.Delivery.values, queries.RESULT_KEYS),
+        typed("task", WHOLE_ID),
+        chosen("status", Result.Status.values),
+        chosen("delivery", Result.Delivery.values),
         between("posted_at", "last_result"),
         by_date("posted_at", "last_result"),
     )
     list_select_related = ("task", "sender", "recipient")
+    keys = queries.RESULT_KEYS
     search_help_text = help_of(queries.RESULT_KEYS)
-
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        return queries.results(text, at)
+    matching = staticmethod(queries.results)
 
     def page_of(self, row: Result) -> str:
         return f"{reverse('ops:task', args=[row.task.uuid])}#result"
@@ -256,16 +236,13 @@ class ReplayEntryAdmin(SearchedAdmin):
     )
     id_key = "source"
     list_filter = (
-        typed("task", WHOLE_ID, queries.REPLAY_KEYS, "source"),
-        chosen("status", Result.Status.values, queries.REPLAY_KEYS),
+        typed("task", WHOLE_ID, "source"),
+        chosen("status", Result.Status.values),
         between("stored_at"),
         by_date("stored_at"),
     )
+    keys = queries.REPLAY_KEYS
     search_help_text = help_of(queries.REPLAY_KEYS)
     exclude: ClassVar = ("cache_key",)
-
-    def matching(self, text: str, at: Moment) -> QuerySet[Any]:
-        return queries.replay_entries(text, at)
-
-    def page_of(self, row: ReplayEntry) -> str:
-        return reverse("ops:cached-result", args=[row.pk])
+    matching = staticmethod(queries.replay_entries)
+    page = ("cached-result", "pk")

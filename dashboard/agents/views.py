@@ -19,7 +19,7 @@ from agentcards.card_document import build_agent_card_for_profile
 from agentcards.models import AgentProfile
 from dashboard import time_charts
 from dashboard.agents.rows import rows_of
-from dashboard.base import reasons
+from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS, ListPage, no_bytes
@@ -97,8 +97,6 @@ class AgentDetailPage(Act[Agent]):
             "errors": failures.newest_of(agent, most=TASKS_SHOWN),
             "waiting": agents_module.next_queued(agent, most=TASKS_SHOWN),
             "stale_before": self.now - thresholds.stale_after(),
-            "may_requeue": self.holds(requests.REQUEUE),
-            "may_force_error": self.holds(requests.FORCE_ERROR),
             "is_late": figures.is_late(self.now),
             "figures": figures,
             "among": f"q=to:{agent.display}&",
@@ -114,7 +112,7 @@ class AgentDetailPage(Act[Agent]):
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
         listed = [[one.pk for one in shown[name]] for name in ("held", "errors", "waiting")]
-        drawn = shown["charts"], shown["totals"], shown["links"]
+        drawn = shown["charts"], shown["totals"], shown["peak"], shown["links"]
         return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, drawn, listed))
 
     def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
@@ -129,14 +127,8 @@ class AgentDetailPage(Act[Agent]):
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),
-            "may_pause": self.holds(requests.PAUSE),
-            "needs": self.needs,
-            "opening_needs": requests.GRANT,
-            "may_open": self.holds(requests.GRANT),
             "is_own": agent.display in OWN_AGENTS,
             "trial": SendForm.trial(agent.display),
-            "may_send": self.holds(requests.SEND),
-            "sending_needs": requests.SEND,
             "reasons": reasons.offered(self.request),
         }
 
@@ -186,19 +178,13 @@ class AgentList(ListPage):
     """The agents, each with its backlog; those in trouble come first."""
 
     name = "agents"
+    keys = queries.AGENT_KEYS
     field = "display"
     kind = str
     tab = "state"
-    columns: ClassVar = {
-        "display": lambda agent: agent.display,
-        "pubkey": lambda agent: agent.pubkey,
-        "queued": lambda agent: agent.queued,
-        "leased": lambda agent: agent.leased,
-        "waits_since": lambda agent: agent.waits_since,
-        "last_called_at": lambda agent: agent.last_called_at(),
-        "paused_at": lambda agent: agent.paused_at,
-        "paused_reason": lambda agent: agent.paused_reason,
-    }
+    columns: ClassVar = export.columns(
+        "display pubkey queued leased waits_since last_called_at paused_at paused_reason"
+    )
 
     @property
     def sort(self) -> str:
@@ -257,7 +243,6 @@ class AgentList(ListPage):
         return {
             "rows": rows,
             "is_late": figures.is_late(self.now),
-            "keys": queries.AGENT_KEYS,
             "sort": "name" if self.is_too_long else self.sort,
             "sorted_to": agents_module.SORTED_TO if self.is_too_long else 0,
         }
@@ -294,6 +279,14 @@ class OpennessAct(Act[Agent]):
     def post(self, request: HtmxRequest, **where: Any) -> HttpResponse:
         return proof.demanded(request) or super().post(request, **where)
 
+    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
+        change = grants.open_to_anyone if self.opens else grants.close_to_anyone
+        change(self.caller, subject, reason=chosen["reason"])
+        official_agents.forget()
+        if self.opens:
+            return f"{subject} is open to anyone. Callers need no key."
+        return f"{subject} requires an API key from every caller."
+
     def besides(self, subject: Agent, form: ReasonForm) -> dict[str, Any]:
         return {
             "opens": self.opens,
@@ -306,30 +299,12 @@ class OpennessAct(Act[Agent]):
 class OpenToAnyone(OpennessAct):
     opens = True
     wording = Wording(
-        heading="Open 1 agent to anyone",
-        verb="Open to anyone",
-        busy="Opening…",
-        keep="Cancel",
-        about="ops/openness.html",
+        heading="Open 1 agent to anyone", verb="Open to anyone", busy="Opening…", about="ops/openness.html"
     )
-
-    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
-        grants.open_to_anyone(self.caller, subject, reason=chosen["reason"])
-        official_agents.forget()
-        return f"{subject} is open to anyone. Callers need no key."
 
 
 class CloseToAnyone(OpennessAct):
     opens = False
     wording = Wording(
-        heading="Require an API key for 1 agent",
-        verb="Require key",
-        busy="Saving…",
-        keep="Cancel",
-        about="ops/openness.html",
+        heading="Require an API key for 1 agent", verb="Require key", busy="Saving…", about="ops/openness.html"
     )
-
-    def apply(self, subject: Agent, chosen: dict[str, Any]) -> str:
-        grants.close_to_anyone(self.caller, subject, reason=chosen["reason"])
-        official_agents.forget()
-        return f"{subject} requires an API key from every caller."

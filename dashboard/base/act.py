@@ -19,7 +19,7 @@ Subject = TypeVar("Subject")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
-    """The texts of an act: ``verb`` on its button, ``busy`` while it runs, ``keep`` on the link that leaves the form.
+    """The texts of an act: ``verb`` on its button, and ``busy`` while it runs.
 
     ``about`` names the template of what the form shows above the reason; "" if the act has a template of its own.
     """
@@ -27,7 +27,6 @@ class Wording:
     heading: str
     verb: str
     busy: str
-    keep: str
     about: str = ""
 
 
@@ -127,8 +126,6 @@ class Act(DashboardView, Generic[Subject]):
             "seen": self.seen(subject),
             "has_changed": status == 409,
             "keep": self.after(subject),
-            "allowed": self.holds(self.needs),
-            "needs": self.needs,
             "reasons": reasons.offered(self.request),
             **self.besides(subject, form),
         }

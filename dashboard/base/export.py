@@ -21,17 +21,41 @@ FORMULA = ("=", "+", "-", "@", "\t", "\r", "\uff1d", "\uff0b", "\uff0d", "\uff20
 NOT_IN_A_NAME = re.compile(r"[^\w]+")
 TYPES = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl; charset=utf-8"}
 Row = TypeVar("Row", bound=Model)
-Columns = Mapping[str, Callable[[Row], Any]]
+Columns = Mapping[str, Callable[[Any], Any]]
 
 
-def stream(rows: QuerySet[Row], columns: Columns[Row], form: str, name: str, query: str = "") -> StreamingHttpResponse:
+def columns(text: str, **computed: Callable[[Any], Any]) -> Columns:
+    """Return the columns of these names, each with its reader.
+
+    ``name=path`` reads the path from the row: attributes, or keys of a mapping that may be missing. A last callable is
+    called. A bare name is its own path, unless it is ``computed``.
+    """
+    pairs = [(name, path or name) for name, _, path in (column.partition("=") for column in text.split())]
+    return {name: computed.get(name) or _reader(path.split(".")) for name, path in pairs}
+
+
+def _reader(names: list[str]) -> Callable[[Any], Any]:
+    def read(value: Any) -> Any:
+        for name in names:
+            value = value.get(name) if isinstance(value, Mapping) else getattr(value, name)
+        return value() if callable(value) else value
+
+    return read
+
+
+def record(row: object, of: Columns) -> dict[str, Any]:
+    """Return the values of the columns as JSON has them: times and ids are texts."""
+    return {name: _plain(read(row)) for name, read in of.items()}
+
+
+def stream(rows: QuerySet[Row], of: Columns, form: str, name: str, query: str = "") -> StreamingHttpResponse:
     """Return the ``rows`` as a file, newest first, at most `MOST`. Its name tells the day and the ``query``.
 
     The header ``X-Truncated`` is set if there are more rows.
     """
     if form not in TYPES:
         raise Http404
-    response = StreamingHttpResponse(_text(rows, columns, form), status=HTTPStatus.OK, content_type=TYPES[form])
+    response = StreamingHttpResponse(_text(rows, of, form), status=HTTPStatus.OK, content_type=TYPES[form])
     words = filter(None, [name, f"{timezone.localdate()}", slugify(NOT_IN_A_NAME.sub("-", query))[:60]])
     response["Content-Disposition"] = f'attachment; filename="{"-".join(words)}.{form}"'
     if rows.order_by()[MOST : MOST + 1].exists():
@@ -39,11 +63,11 @@ def stream(rows: QuerySet[Row], columns: Columns[Row], form: str, name: str, que
     return response
 
 
-def _text(rows: QuerySet[Row], columns: Columns[Row], form: str) -> Iterator[str]:
+def _text(rows: QuerySet[Row], of: Columns, form: str) -> Iterator[str]:
     if form == "csv":
-        yield _line(columns)
+        yield _line(of)
     for row, _ in paging.in_turn(rows, ("pk",), newest_first=True, most=MOST):
-        values = {name: _plain(read(row)) for name, read in columns.items()}
+        values = record(row, of)
         if form == "csv":
             yield _line(_cell(value) for value in values.values())
         else:

@@ -1,59 +1,54 @@
 """The frame of every page: the person, the hub, the counts that need attention, and the navigation."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
+from django_htmx.middleware import HtmxDetails
 
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import COUNTED_TO, Count
+from mailbox.access.callers import Caller
 from mailbox.access.people import passwords
 from mailbox.inspection.statistics import standing
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from django.http import HttpResponse
-    from django_htmx.middleware import HtmxDetails
-
-    from mailbox.access.callers import Caller
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
     """A place of the navigation. ``route`` names its page, its icon and its count.
 
-    The keys ``g`` and then ``key`` go there. ``counts`` is the filter of the rows that its count is of.
+    The keys ``g`` and then ``key`` go there. ``counts`` is the filter of the rows that its count is of, and ``word`` is
+    the word for them.
     """
 
     route: str
     name: str
     key: str = ""
     counts: str = ""
+    word: str = ""
 
 
 PLACES = (
     Place("overview", "Overview", "o"),
     Place("charts", "Charts"),
-    Place("leases", "Leases", "l", counts="state=stale"),
+    Place("leases", "Leases", "l", counts="state=stale", word="stale"),
     Place("tasks", "Tasks", "t"),
     Place("trees", "Trees"),
-    Place("results", "Results", counts="delivery=pending"),
+    Place("results", "Results", counts="delivery=pending", word="waiting"),
     Place("failures", "Failures", "f"),
     Place("map", "Map", "m"),
-    Place("agents", "Agents", "a", counts="state=paused"),
+    Place("agents", "Agents", "a", counts="state=paused", word="paused"),
     Place("access", "Access"),
     Place("idempotency", "Idempotency"),
     Place("scheduler", "Scheduler"),
-    Place("deliveries", "Deliveries", counts="state=disabled"),
+    Place("deliveries", "Deliveries", counts="state=disabled", word="failed"),
     Place("repairs", "Repairs", "p"),
     Place("audit", "Audit", "u"),
     Place("send", "Send a task"),
@@ -72,32 +67,18 @@ class NavItem:
     note: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NavCounts:
-    """The counts that need a person's attention."""
+Attention = Mapping[str, Count]  # the counts that need a person's attention, by the route of their place
 
-    stale: Count
-    pending: Count
-    paused: Count
-    given_up: Count
 
-    @classmethod
-    def read(cls, now: datetime) -> Self:
-        """Read the counts in one query."""
-        counts = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
-        stale, pending, paused, given_up = map(Count, counts)
-        return cls(stale=stale, pending=pending, paused=paused, given_up=given_up)
+def attention(now: datetime) -> Attention:
+    """Read the counts of the navigation in one query."""
+    counts = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
+    return dict(zip((place.route for place in PLACES if place.counts), map(Count, counts), strict=True))
 
-    @property
-    def notes(self) -> dict[str, str]:
-        """The counts in words, by route. A count of 0 has no words."""
-        notes = {
-            "leases": f"{self.stale} stale" if self.stale else "",
-            "results": f"{self.pending} waiting" if self.pending else "",
-            "agents": f"{self.paused} paused" if self.paused else "",
-            "deliveries": f"{self.given_up} failed" if self.given_up else "",
-        }
-        return {place: note for place, note in notes.items() if note}
+
+def notes_of(counts: Attention) -> dict[str, str]:
+    """Return the counts in words, by route. A count of 0 has no words."""
+    return {place.route: f"{counts[place.route]} {place.word}" for place in PLACES if counts.get(place.route)}
 
 
 def page(
@@ -115,9 +96,9 @@ def page(
     """
     frame = {**look(request), "caller": caller, "now": now, "table": request.GET.get("table")}
     if "#" not in template:
-        attention: NavCounts = context.get("attention") or NavCounts.read(now)
+        counts: Attention = context.get("attention") or attention(now)
         frame["has_first_password"] = isinstance(request.user, User) and passwords.is_first(request.user)
-        frame |= {"stale": attention.stale, "nav": _nav(request, attention.notes)}
+        frame |= {"stale": counts["leases"], "nav": _nav(request, notes_of(counts))}
     return render(request, template, {**frame, **context}, status=status)
 
 

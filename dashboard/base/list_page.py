@@ -1,11 +1,10 @@
 """The base of all lists: filters in the address, keyset pages, a bounded count, and exports."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from django.db.models import QuerySet
-from django.http import HttpRequest
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 
 from dashboard.base import export
 from dashboard.figures import thresholds
@@ -13,7 +12,6 @@ from dashboard.figures.thresholds import Count
 from dashboard.saved_views import SavablePage
 from mailbox.database import paging
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.words.errors import InvalidRequestError
 
 ROWS = 50
@@ -28,10 +26,15 @@ def no_bytes(row: object) -> int:
 class ListPage(SavablePage):
     """A list in the order of its rows' age. `matching` returns the rows of a query; exports have the ``columns``.
 
-    ``parameters`` maps a parameter that other pages link with to its key and to a sign before its value. ``tab`` is the
-    parameter of the list's tabs, and also their key.
+    ``keys`` are those of the query language. ``parameters`` maps a parameter that other pages link with to its key and
+    to a sign before its value. ``tab`` is the parameter of the list's ``tabs``, and also their key. ``file`` begins the
+    names of exports.
     """
 
+    keys: ClassVar[Mapping[str, Any]]
+    tabs: ClassVar[Sequence[Any]] = ()
+    most: ClassVar[int] = ROWS  # rows of a page
+    file: ClassVar[str] = ""  # by default the name of the page
     field: ClassVar[str] = "pk"
     kind: ClassVar[type] = int
     newest_first: bool = True
@@ -95,8 +98,8 @@ class ListPage(SavablePage):
             self.field,
             self.kind,
             newest_first=self.newest_first,
-            limit=ROWS,
-            at_once=ROWS + 1,
+            limit=self.most,
+            at_once=self.most + 1,
             weigh=no_bytes,
             cursor=self.request.GET.get("cursor"),
             name=self.name,
@@ -111,7 +114,8 @@ class ListPage(SavablePage):
 
     def get(self, request: HttpRequest, form: str = "") -> HttpResponseBase:
         if form:
-            return export.stream(self.exported(self.matching(self.query)), self.columns, form, self.name, self.query)
+            rows = self.exported(self.matching(self.query))
+            return export.stream(rows, self.columns, form, self.file or self.name, self.query)
         problem = ""
         try:
             rows = self.matching(self.query)
@@ -127,6 +131,8 @@ class ListPage(SavablePage):
             "q": self.query,
             "filters": request.GET,
             "tab": self.tab,
+            "tabs": self.tabs,
+            "keys": self.keys,
             "chosen": self.chosen,
             "is_filtered": self.query not in ("", self.default and queries.term(self.tab, self.default)),
             "name": self.name,
@@ -138,9 +144,9 @@ class ListPage(SavablePage):
         return self.live(f"ops/{self.name}.html", context, self.shown(page, context))
 
     def shown(self, page: paging.Page[Any], context: Mapping[str, Any]) -> object:
-        """Return a value that changes when the rows look different."""
-        return [row.pk for row in page.items], context["total"]
+        """Return a value that changes when the list looks different."""
+        return [self.version_of(row) for row in page.items], context["total"]
 
-    @property
-    def at(self) -> Moment:
-        return Moment(now=self.now, stale_after=thresholds.stale_after())
+    def version_of(self, row: Any) -> object:
+        """Return a value that changes when the row looks different."""
+        return row.pk

@@ -16,8 +16,7 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
@@ -26,50 +25,48 @@ from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
 from dashboard.base import frame, lost_form, sessions
-from dashboard.base.frame import HtmxRequest, NavCounts
+from dashboard.base.frame import Attention, HtmxRequest
 from dashboard.base.preferences import Preferences
+from dashboard.figures import thresholds
 from dashboard.wording.journal import in_words
-from mailbox.access import audit, capabilities
+from mailbox.access import audit, capabilities, requests
 from mailbox.access.callers import Caller
 from mailbox.access.credentials.authentication import role_of
-from mailbox.access.requests import Request
 from mailbox.inspection import lookup
+from mailbox.inspection.search.queries import Moment
 from mailbox.models import AuditEvent
 from mailbox.words import errors
-from mailbox.words.errors import (
-    CapabilityMissingError,
-    CapabilityScopeMismatchError,
-    InvalidRequestError,
-    MailboxError,
-    UnknownAgentError,
-    UnknownDeliveryError,
-    UnknownPlanError,
-    UnknownReplayEntryError,
-    UnknownTaskError,
-)
 
 SLOW = 0.5  # seconds; slower live pages reload less often
-STATUS: dict[type[MailboxError], int] = {
-    InvalidRequestError: HTTPStatus.BAD_REQUEST,
-    CapabilityMissingError: HTTPStatus.FORBIDDEN,
-    CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
-    UnknownTaskError: HTTPStatus.NOT_FOUND,
-    UnknownAgentError: HTTPStatus.NOT_FOUND,
-    UnknownDeliveryError: HTTPStatus.NOT_FOUND,
-    UnknownPlanError: HTTPStatus.NOT_FOUND,
-    UnknownReplayEntryError: HTTPStatus.NOT_FOUND,
+UNKNOWN: dict[type[errors.MailboxError], str] = {
+    errors.UnknownTaskError: "Task not found",
+    errors.UnknownAgentError: "Agent not found",
+    errors.UnknownDeliveryError: "Callback not found",
+    errors.UnknownPlanError: "Repair not found",
+    errors.UnknownReplayEntryError: "Cached result not found",
 }
-UNKNOWN: dict[type[MailboxError], str] = {
-    UnknownTaskError: "Task not found",
-    UnknownAgentError: "Agent not found",
-    UnknownDeliveryError: "Callback not found",
-    UnknownPlanError: "Repair not found",
-    UnknownReplayEntryError: "Cached result not found",
+STATUS: dict[type[errors.MailboxError], int] = {
+    errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
+    errors.CapabilityMissingError: HTTPStatus.FORBIDDEN,
+    errors.CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
+    **dict.fromkeys(UNKNOWN, HTTPStatus.NOT_FOUND),
 }
 HEADING = {
     HTTPStatus.BAD_REQUEST: "Invalid address",
     HTTPStatus.FORBIDDEN: "Permission denied",
     HTTPStatus.NOT_FOUND: "Not found",
+}
+
+
+# The actions that a page may offer beside its own, by their names in templates.
+ACTIONS = {
+    "requeue": requests.REQUEUE,
+    "force_error": requests.FORCE_ERROR,
+    "send": requests.SEND,
+    "resend": requests.RESEND,
+    "drop": requests.DROP_REPLAY,
+    "share": requests.SHARE_VIEWS,
+    "grant": requests.GRANT,
 }
 
 
@@ -100,12 +97,7 @@ class DashboardView(View):
             return _to_sign_in(self.request)
         role = role_of(user)
         self.now = timezone.now()
-        self.caller = Caller(
-            name=f"user:{user.username}",
-            source=AuditEvent.Source.DASHBOARD,
-            role=role,
-            address=request.META.get("REMOTE_ADDR", ""),
-        )
+        self.caller = sessions.caller_of(request, user, role)
         with timezone.override(Preferences.of(request).tzinfo):
             if role is None:
                 return self.problem(
@@ -119,8 +111,10 @@ class DashboardView(View):
                 response = super().dispatch(request, *args, **kwargs)
                 response["X-As-Of"] = f"{timezone.localtime(self.now):%H:%M:%S}"
                 return response
-            except MailboxError as refusal:
-                if isinstance(refusal, UnknownTaskError) and (last := lookup.end_of(UUID(refusal.ids["task_id"]))):
+            except errors.MailboxError as refusal:
+                if isinstance(refusal, errors.UnknownTaskError) and (
+                    last := lookup.end_of(UUID(refusal.ids["task_id"]))
+                ):
                     return self._compacted(last)
                 status = STATUS.get(type(refusal), HTTPStatus.CONFLICT)
                 heading = UNKNOWN.get(type(refusal)) or HEADING.get(HTTPStatus(status), "Nothing was changed")
@@ -135,7 +129,10 @@ class DashboardView(View):
         return response
 
     def page(self, template: str, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
-        return frame.page(self.request, template, context, caller=self.caller, now=self.now, status=status)
+        """Render a page. Its template knows the action of the page, and what the person may do."""
+        may = {name: self.holds(action) for name, action in ACTIONS.items()}
+        own = {"needs": self.needs, "allowed": self.holds(self.needs), "may": may}
+        return frame.page(self.request, template, {**own, **context}, caller=self.caller, now=self.now, status=status)
 
     def live(self, template: str, context: dict[str, Any], shown: object, part: str = "rows") -> HttpResponse:
         """Return the page, or to its live region only that ``part``.
@@ -149,8 +146,9 @@ class DashboardView(View):
             response = HttpResponse(status=204)
         else:
             response = self.page(f"{template}#{part}", {**context, "version": version})
-        attention: NavCounts = context.get("attention") or NavCounts.read(self.now)
-        response["X-Attention"] = json.dumps({"stale": attention.stale.value, "notes": attention.notes})
+        counts: Attention = context.get("attention") or frame.attention(self.now)
+        notes = frame.notes_of(counts)
+        response["X-Attention"] = json.dumps({"stale": counts["leases"].value, "notes": notes})
         return response
 
     def done(self, page: str) -> HttpResponse:
@@ -191,6 +189,11 @@ class DashboardView(View):
         return capabilities.holds(self.caller, action, self.now)
 
     @property
+    def at(self) -> Moment:
+        """The moment that queries are about, with the age of a stale lease."""
+        return Moment(now=self.now, stale_after=thresholds.stale_after())
+
+    @property
     def person(self) -> User:
         """The signed-in person."""
         return cast(User, self.request.user)
@@ -200,9 +203,9 @@ class DashboardView(View):
         """Whether htmx requests a part of the page. A browser requests a whole page."""
         return bool(self.request.htmx)
 
-    def gate_request(self, **where: Any) -> Request:
+    def gate_request(self, **where: Any) -> requests.Request:
         """Return the gate's request for a POST to this address. A refusal is journalled with it."""
-        return Request.to_post(self.needs, self.request.path)
+        return requests.Request.to_post(self.needs, self.request.path)
 
     def _pass_the_gate(self, **where: Any) -> None:
         if not self.holds(self.needs):
@@ -232,7 +235,20 @@ def uuids(name: str, texts: Sequence[str], *, most: int) -> list[UUID]:
     try:
         return [UUID(text) for text in texts[:most]]
     except ValueError as error:
-        raise InvalidRequestError({name: "isn't an ID"}) from error
+        raise errors.InvalidRequestError({name: "isn't an ID"}) from error
+
+
+def id_in(text: str | None) -> UUID | None:
+    """Return the id that the text is; None for another text."""
+    try:
+        return UUID(text or "")
+    except ValueError:
+        return None
+
+
+def number_in(text: str, digits: int = 18) -> int | None:
+    """Return the number that the text is, of at most so many digits; None for another text."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
 
 
 def choice_of(name: str, value: str | None, choices: Collection[str], default: str = "") -> str:
@@ -240,5 +256,7 @@ def choice_of(name: str, value: str | None, choices: Collection[str], default: s
     if not value or value == default:
         return default
     if value not in choices:
-        raise InvalidRequestError({name: f'must be one of {", ".join(filter(None, choices))}, not "{value[:50]}"'})
+        raise errors.InvalidRequestError(
+            {name: f'must be one of {", ".join(filter(None, choices))}, not "{value[:50]}"'}
+        )
     return value

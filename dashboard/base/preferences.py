@@ -1,15 +1,12 @@
 """A person's preferences, kept in cookies of their browser. So the first byte of a page already follows them."""
 
-from __future__ import annotations
-
 import zoneinfo
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
-if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponseBase
+from django.http import HttpRequest, HttpResponseBase
 
 THEMES = ("auto", "light", "dark")
 LIVE_SECONDS = (0, 5, 15, 60)

@@ -1,21 +1,19 @@
 """A person's session: its address, when it began, when its person last used it, and when it is too old."""
 
-from __future__ import annotations
-
 import time
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.contrib.auth import SESSION_KEY, logout
-from django.contrib.sessions.backends.base import UpdateError
+from django.contrib.auth.models import User
+from django.contrib.sessions.backends.base import SessionBase, UpdateError
 from django.db import DatabaseError
+from django.http import HttpRequest
 
+from mailbox.access.callers import Caller, Role
 from mailbox.access.people import sign_ins
-
-if TYPE_CHECKING:
-    from django.contrib.sessions.backends.base import SessionBase
-    from django.http import HttpRequest
+from mailbox.models import AuditEvent
 
 SIGNED_IN_AT = "signed_in_at"  # seconds since 1970, like the next
 SEEN_AT = "seen_at"
@@ -29,6 +27,16 @@ LIVE = "X-Seen"  # the header of the requests by which live pages refresh themse
 def address_of(request: HttpRequest) -> str:
     address: str = request.META.get("REMOTE_ADDR", "")
     return address
+
+
+def caller_of(request: HttpRequest, person: User, role: Role | None = None) -> Caller:
+    """Return the person as the caller of a request, as the journal names them."""
+    return Caller(
+        name=f"user:{person.get_username()}",
+        source=AuditEvent.Source.DASHBOARD,
+        role=role,
+        address=address_of(request),
+    )
 
 
 def begin(request: HttpRequest, **_: Any) -> None:

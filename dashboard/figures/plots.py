@@ -161,8 +161,8 @@ class Bar:
     width: float
     height: float
     kind: str
-    label: str
     count: int
+    label: str = ""
     query: str = ""
     edge: str = ""  # label of its left end, if it has one
     is_first_stale: bool = False
@@ -195,12 +195,12 @@ class Range:
 
 
 HOUR = Range(name="1h", span=timedelta(hours=1), step=MINUTE)
-RANGES = (
-    HOUR,
-    Range(name="6h", span=timedelta(hours=6), step=timedelta(minutes=5)),
-    Range(name="24h", span=timedelta(hours=24), step=timedelta(minutes=20)),
-    Range(name="7d", span=timedelta(days=7), step=timedelta(hours=2)),
-)
+RANGES = {
+    "1h": HOUR,
+    "6h": Range(name="6h", span=timedelta(hours=6), step=timedelta(minutes=5)),
+    "24h": Range(name="24h", span=timedelta(hours=24), step=timedelta(minutes=20)),
+    "7d": Range(name="7d", span=timedelta(days=7), step=timedelta(hours=2)),
+}
 SPARK = Range(name="2h", span=timedelta(hours=2), step=timedelta(minutes=5))
 
 

@@ -16,6 +16,7 @@ from dashboard.figures.plots import Bar
 from dashboard.figures.thresholds import COUNTED_TO, Count, grouped
 from mailbox.inspection.statistics import backlogs, standing
 from mailbox.inspection.statistics.series import Figures
+from mailbox.inspection.statistics.standing import Standing
 from mailbox.models import Agent
 from mailbox.models.rollup import floor
 from mailbox.repairs.auto_retry import AutoRetry
@@ -81,26 +82,13 @@ def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, hei
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OverviewFigures:
-    """``ages`` counts the live leases of each band. A moment is None if there is no such row.
+    """The figures of the hub now. ``ages`` counts the live leases of each band.
 
     ``scan`` is the data of the scheduler's newest pass of the retry gate.
     """
 
+    figures: Standing
     ages: Sequence[tuple[Band, int]]
-    stale_safe: int
-    queued: Count
-    interrupted: Count
-    pending: Count
-    given_up: Count
-    quiet: Count
-    unserved: Count
-    failing: Count  # callbacks that are tried again and again
-    paused: Count  # with tasks waiting
-    paused_in_all: Count
-    waits_since: datetime | None
-    asks_since: datetime | None
-    owed_since: datetime | None
-    scanned_at: datetime | None
     scan: Mapping[str, Any]
 
     @classmethod
@@ -115,24 +103,8 @@ class OverviewFigures:
             limits=thresholds.limits(now),
             most=COUNTED_TO,
         )
-        return cls(
-            ages=list(zip(bands, figures.ages, strict=True)),
-            stale_safe=figures.stale_safe,
-            queued=Count(figures.queued),
-            interrupted=Count(figures.interrupted),
-            pending=Count(figures.pending),
-            given_up=Count(figures.given_up),
-            quiet=Count(figures.quiet),
-            unserved=Count(figures.unserved),
-            failing=Count(figures.failing),
-            paused=Count(figures.paused_with_work),
-            paused_in_all=Count(figures.paused),
-            waits_since=figures.waits_since,
-            asks_since=figures.asks_since,
-            owed_since=figures.owed_since,
-            scanned_at=figures.scanned_at,
-            scan=json_text.loads(figures.scan) if figures.scan else {},
-        )
+        ages = list(zip(bands, figures.ages, strict=True))
+        return cls(figures=figures, ages=ages, scan=json_text.loads(figures.scan) if figures.scan else {})
 
     @property
     def in_flight(self) -> int:
@@ -221,9 +193,9 @@ def _cluster(figures: Figures, now: datetime) -> Iterator[Decision]:
 def _leases(standing: OverviewFigures) -> Iterator[Decision]:
     if stale := standing.stale:
         url = f"{reverse('ops:leases')}?state=stale"
-        unsafe, also = stale - standing.stale_safe, []
-        if standing.stale_safe:
-            also.append((f"{grouped(standing.stale_safe)} safe to requeue", f"{url}&safety=idempotent"))
+        unsafe, also = stale - standing.figures.stale_safe, []
+        if standing.figures.stale_safe:
+            also.append((f"{grouped(standing.figures.stale_safe)} safe to requeue", f"{url}&safety=idempotent"))
         if unsafe:
             need = "needs" if unsafe == 1 else "need"
             also.append((f"{grouped(unsafe)} {need} review", f"{url}&safety=unsafe"))
@@ -233,7 +205,7 @@ def _leases(standing: OverviewFigures) -> Iterator[Decision]:
 
 def _named(standing: OverviewFigures, now: datetime, most: int, busiest: Sequence[Any]) -> Sequence[Any]:
     """Return the busiest agents in trouble, with backlog and signs. If all is calm, make no query."""
-    if not standing.quiet and not standing.unserved and not standing.paused:
+    if not standing.figures.quiet and not standing.figures.unserved and not standing.figures.paused_with_work:
         return []
     if (chosen := _in_trouble(busiest, standing, most)) is not None:
         return chosen
@@ -247,9 +219,9 @@ def _named(standing: OverviewFigures, now: datetime, most: int, busiest: Sequenc
 def _in_trouble(busiest: Sequence[Any], standing: OverviewFigures, most: int) -> Sequence[Any] | None:
     """Return the first ``most`` of each kind of trouble; None if they are not all among the ``busiest``."""
     kinds = (
-        (standing.quiet.value, [agent for agent in busiest if agent.is_quiet]),
-        (standing.unserved.value, [agent for agent in busiest if agent.is_unserved and not agent.is_quiet]),
-        (standing.paused.value, [agent for agent in busiest if agent.paused_at and agent.queued]),
+        (standing.figures.quiet, [agent for agent in busiest if agent.is_quiet]),
+        (standing.figures.unserved, [agent for agent in busiest if agent.is_unserved and not agent.is_quiet]),
+        (standing.figures.paused_with_work, [agent for agent in busiest if agent.paused_at and agent.queued]),
     )
     if any(len(found) < min(most, number) for number, found in kinds):
         return None
@@ -264,7 +236,7 @@ def _quiet(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> I
         since = f"no contact for {_span(now - called_at)}" if called_at else "never connected"
         text = f"{since} · {_work(agent)}"
         yield Decision(key=f"quiet:{agent.display}", subject=agent.display, text=text, url=_page(agent))
-    yield from _more(standing.quiet.value - len(quiet), "with work not polling", "quiet")
+    yield from _more(standing.figures.quiet - len(quiet), "with work not polling", "quiet")
 
 
 def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
@@ -280,7 +252,7 @@ def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -
             url=_page(agent),
             also=[("Queue", url)],
         )
-    yield from _more(standing.unserved.value - len(unserved), "with a backlog", "unserved")
+    yield from _more(standing.figures.unserved - len(unserved), "with a backlog", "unserved")
 
 
 def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
@@ -305,13 +277,17 @@ def _paused(standing: OverviewFigures, agents: Sequence[Any]) -> Iterator[Decisi
     for agent in paused:
         text = f"paused · {_work(agent)}"
         yield Decision(key=f"paused:{agent.display}", subject=agent.display, text=text, url=_page(agent))
-    yield from _more(standing.paused.value - len(paused), "paused with tasks waiting", "paused")
+    yield from _more(standing.figures.paused_with_work - len(paused), "paused with tasks waiting", "paused")
 
 
 def _callbacks(standing: OverviewFigures) -> Iterator[Decision]:
     for number, text, state in (
-        (standing.given_up, "failed permanently: resend or notify the sender", "disabled"),
-        (standing.failing, f"failing for over {_span(settings.A2A_ATTENTION_CALLBACK)}, still retrying", "failing"),
+        (Count(standing.figures.given_up), "failed permanently: resend or notify the sender", "disabled"),
+        (
+            Count(standing.figures.failing),
+            f"failing for over {_span(settings.A2A_ATTENTION_CALLBACK)}, still retrying",
+            "failing",
+        ),
     ):
         if number:
             yield Decision(
@@ -327,12 +303,12 @@ def _scheduler(standing: OverviewFigures, now: datetime) -> Iterator[Decision]:
     wanted = AutoRetry.from_settings()
     if not wanted.policy.enabled:
         return
-    url = reverse("ops:scheduler")
+    url, scanned_at = reverse("ops:scheduler"), standing.figures.scanned_at
     if standing.scan.get("error"):
         text = f"last run failed: {str(standing.scan['error'])[:120]}"
         yield Decision(key="scheduler:failed", subject="Retry scheduler", text=text, url=url)
-    if standing.scanned_at is None or now - standing.scanned_at > 3 * wanted.interval:
-        last = f"last run {_span(now - standing.scanned_at)} ago" if standing.scanned_at else "no run yet"
+    if scanned_at is None or now - scanned_at > 3 * wanted.interval:
+        last = f"last run {_span(now - scanned_at)} ago" if scanned_at else "no run yet"
         yield Decision(key="scheduler:late", subject="Retry scheduler", text=f"on, but {last}", url=url)
 
 

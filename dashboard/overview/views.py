@@ -1,14 +1,12 @@
-from __future__ import annotations
-
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Self
 
 from django.http import HttpRequest, HttpResponse
 
 from dashboard import time_charts
 from dashboard.agents.rows import rows_of
-from dashboard.base.frame import NavCounts
+from dashboard.base.frame import Attention
 from dashboard.base.page import DashboardView
 from dashboard.figures import thresholds
 from dashboard.figures.plots import HOUR, SPARK
@@ -35,7 +33,7 @@ class Trend:
     since: datetime
 
     @classmethod
-    def of(cls, figures: Figures, now: datetime) -> Trend:
+    def of(cls, figures: Figures, now: datetime) -> Self:
         since = HOUR.start(now)
         hour_before = since - timedelta(hours=1)
         return cls(
@@ -98,14 +96,16 @@ class Overview(DashboardView):
         """Return the figures that can change. Ages do not count: they tick in the browser."""
         standing: OverviewFigures = context["standing"]
         rows = [row.version for row in context["rows"]]
-        since = (standing.waits_since, standing.asks_since, standing.owed_since)
-        now = (standing.ages, standing.stale_safe, standing.queued, standing.interrupted, standing.pending, since)
-        then = context["charts"], context["totals"], context["links"]
+        figures = standing.figures
+        since = figures.waits_since, figures.asks_since, figures.owed_since
+        now = standing.ages, figures.stale_safe, figures.queued, figures.interrupted, figures.pending, since
+        then = context["charts"], context["totals"], context["peak"], context["links"]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]
 
 
-def _attention(standing: OverviewFigures) -> NavCounts:
+def _attention(standing: OverviewFigures) -> Attention:
     """Take the counts of the navigation from the figures of the overview, which has read them."""
-    stale = Count(min(standing.stale, COUNTED_TO + 1))
-    return NavCounts(stale=stale, pending=standing.pending, paused=standing.paused_in_all, given_up=standing.given_up)
+    stale, figures = min(standing.stale, COUNTED_TO + 1), standing.figures
+    numbers = {"leases": stale, "results": figures.pending, "agents": figures.paused, "deliveries": figures.given_up}
+    return {route: Count(number) for route, number in numbers.items()}

@@ -3,40 +3,30 @@
 An act may demand such a proof that the signed-in person is there. The proof lasts a quarter of an hour.
 """
 
-from __future__ import annotations
-
 import time
 from http import HTTPStatus
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
-from django.http import HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
 from django.utils.cache import add_never_cache_headers
 
 from dashboard.base import frame, lost_form, sessions
-from mailbox.access.callers import Caller
+from dashboard.base.frame import HtmxRequest
 from mailbox.access.people import passwords, second_factor, sign_ins
 from mailbox.access.people.passwords import NotYetError
 from mailbox.access.people.sign_ins import Cause
-from mailbox.models import AuditEvent
-
-if TYPE_CHECKING:
-    from django.http import HttpRequest
-
-    from dashboard.base.frame import HtmxRequest
 
 MOST_TYPED = 40  # characters
 
 
 def code_problem(request: HttpRequest, person: User, typed: str) -> str:
     """Check a code that the person typed; return why it does not count, "" if it does."""
-    address = sessions.address_of(request)
-    caller = Caller(name=f"user:{person.username}", source=AuditEvent.Source.DASHBOARD, address=address)
-    check = second_factor.check(caller, person, typed[:MOST_TYPED])
+    check = second_factor.check(sessions.caller_of(request, person), person, typed[:MOST_TYPED])
     if not check.is_right:
-        sign_ins.refused(person.username, Cause.CODE, address)
+        sign_ins.refused(person.username, Cause.CODE, sessions.address_of(request))
     return problem_of_check(check)
 
 
@@ -65,6 +55,13 @@ def person_with(request: HttpRequest, username: str, password: str) -> User | No
     return None
 
 
+def postponed(response: HttpResponse, later: NotYetError) -> HttpResponse:
+    """Return the response with the status and the header that say when to try again."""
+    response.status_code = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
+    response["Retry-After"] = str(later.retry_after)
+    return response
+
+
 LASTS = 900  # seconds
 PASSWORD, CODE = "proof_password", "proof_code"
 
@@ -83,10 +80,7 @@ def demanded(request: HtmxRequest) -> HttpResponse | None:
     try:
         problem = _problem_of(request, person)
     except NotYetError as later:
-        status = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
-        response = _page(request, person, later.message, ticket=later.ticket, status=status)
-        response["Retry-After"] = str(later.retry_after)
-        return response
+        return postponed(_page(request, person, later.message, ticket=later.ticket), later)
     if problem:
         return _page(request, person, problem)
     request.session[sessions.PROVED_AT] = int(time.time())
@@ -113,9 +107,7 @@ def _without_proof(request: HtmxRequest) -> HttpResponse | None:
     return None
 
 
-def _page(
-    request: HtmxRequest, person: User, problem: str = "", *, ticket: str = "", status: int = HTTPStatus.FORBIDDEN
-) -> HttpResponse:
+def _page(request: HtmxRequest, person: User, problem: str = "", *, ticket: str = "") -> HttpResponse:
     context = {
         **frame.look(request),
         "problem": problem,
@@ -126,6 +118,6 @@ def _page(
         "username": person.username,
     }
     template = "ops/proof.html#panel" if request.htmx else "ops/proof.html"
-    response = render(request, template, context, status=status)
+    response = render(request, template, context, status=HTTPStatus.FORBIDDEN)
     add_never_cache_headers(response)
     return response

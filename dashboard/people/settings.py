@@ -1,7 +1,5 @@
 """The pages of a person's own settings: preferences, password, sessions and second factor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -115,10 +113,7 @@ class Password(DashboardView):
             is_right = proof.person_with(request, self.person.username, form.cleaned_data["old_password"])
         except NotYetError as later:
             form.add_error("old_password", later.message)
-            status = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
-            response = self._show(form, later, status=status)
-            response["Retry-After"] = str(later.retry_after)
-            return response
+            return proof.postponed(self._show(form, later), later)
         if not is_right:
             form.add_error("old_password", "Incorrect current password.")
             return self._show(form, status=HTTPStatus.UNPROCESSABLE_ENTITY)

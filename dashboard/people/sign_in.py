@@ -11,14 +11,14 @@ from django.contrib.auth import views as auth_views
 from django.contrib.auth.forms import AuthenticationForm
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views import View
 
 from dashboard.base import frame, sessions
+from dashboard.base.page import number_in
 from dashboard.people import proof
 from mailbox.access.people import second_factor, sign_ins
 from mailbox.access.people.passwords import NotYetError
@@ -126,11 +126,7 @@ class SignIn(auth_views.LoginView):
     def _later(self, later: NotYetError) -> HttpResponse:
         """Return the form again, with the name but without the password, and say when to send it."""
         form = self.authentication_form(self.request, initial={"username": self.request.POST.get("username", "")})
-        context = self.get_context_data(form=form, later=later)
-        status = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
-        response = self.render_to_response(context, status=status)
-        response["Retry-After"] = str(later.retry_after)
-        return response
+        return proof.postponed(self.render_to_response(self.get_context_data(form=form, later=later)), later)
 
 
 class SignOut(auth_views.LogoutView):
@@ -154,8 +150,7 @@ class Favicon(View):
     """The icon of the hub, with the number of stale leases if there are any."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        number = request.GET.get("stale", "0")
-        stale = int(number) if number.isdecimal() and len(number) < 9 else 0
+        stale = number_in(request.GET.get("stale", ""), 8) or 0
         response = render(request, "ops/favicon.svg", {"stale": min(stale, 99)}, content_type="image/svg+xml")
         response["Cache-Control"] = "public, max-age=3600"
         return response

@@ -6,13 +6,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, number_in
 from dashboard.tasks import conversation
 from dashboard.tasks.files import blocks_of_artifact, blocks_of_message
 from dashboard.templatetags.ops import clipped, short
@@ -20,9 +19,6 @@ from dashboard.wording import payload
 from dashboard.wording.payload import Part
 from mailbox.inspection import journal, tasks
 from mailbox.models import Result, Task
-
-if TYPE_CHECKING:
-    from mailbox.inspection.tasks import WholeTask
 
 MOST = 600  # lines of each text that are compared
 AROUND = 3  # equal lines around a change
@@ -113,7 +109,7 @@ class TaskDiff(DashboardView):
         first, second, *_ = [*offered, "", ""]
         return self.request.GET.get("a", first), self.request.GET.get("b", second)
 
-    def _choices(self, task: WholeTask) -> Iterator[tuple[str, str]]:
+    def _choices(self, task: tasks.WholeTask) -> Iterator[tuple[str, str]]:
         """Yield the name and the label of each text of a task that can be compared."""
         if task.result_or_none:
             yield "result", f"Result of this task, {task.outcome}"
@@ -142,9 +138,9 @@ def _text(task: Task, name: str) -> str:
     if name == "result":
         return _of_result(task)
     kind, _, number = name.partition("-")
-    if kind not in BLOCKS or not number.isascii() or not number.isdecimal() or len(number) > MOST_DIGITS:
+    if kind not in BLOCKS or (seq := number_in(number, 9)) is None:
         raise Http404
-    return _written(payload.of_blocks(list(BLOCKS[kind](task, int(number)))))
+    return _written(payload.of_blocks(list(BLOCKS[kind](task, seq))))
 
 
 def _of_result(task: Task) -> str:
@@ -172,4 +168,3 @@ def _clock(result: Result) -> str:
 
 
 BLOCKS = {"message": blocks_of_message, "artifact": blocks_of_artifact}
-MOST_DIGITS = 9

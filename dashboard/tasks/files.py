@@ -13,8 +13,7 @@ from uuid import UUID
 
 from csp.constants import SELF
 from csp.decorators import csp_update
-from django.http import Http404, HttpRequest, HttpResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.decorators import method_decorator
 
 from dashboard.base.page import DashboardView

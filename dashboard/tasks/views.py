@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from uuid import UUID
 
 from csp.constants import SELF
@@ -18,8 +18,9 @@ from django.utils.decorators import method_decorator
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
+from dashboard.base import export
 from dashboard.base.list_page import ALL, ListPage
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, number_in
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
@@ -29,12 +30,10 @@ from dashboard.tasks.story import AttemptTiming
 from dashboard.wording import commands, payload
 from dashboard.wording.journal import JournalLine, in_words
 from dashboard.wording.payload import Part
-from mailbox.access import requests
 from mailbox.access.own_agents import OPERATORS
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, tasks
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
 from mailbox.life import push_configs
 from mailbox.models import Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
@@ -44,9 +43,6 @@ from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words.a2a import states
 from mailbox.words.envelopes import A2A
 from mailbox.words.kinds import Kind
-
-if TYPE_CHECKING:
-    from mailbox.inspection.tasks import WholeTask
 
 # The endings of attempts that no message and no result tells.
 WITHOUT_MESSAGE = {
@@ -152,7 +148,7 @@ class TaskDetailPage(DashboardView):
         about = journal.newest_about(task_id, most=ACTS)
         acts = [in_words(event) for event in about.items]
         now_so = self._now(task, lease)
-        before = _number(request.GET.get("before", ""))
+        before = number_in(request.GET.get("before", ""), 9)
         questions = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
         timings = story.attempts(task, attempts, self.now)
         talk = _lazily(lambda: _talk(task, questions, before))
@@ -179,7 +175,6 @@ class TaskDetailPage(DashboardView):
             "copy_of": _original(task_id, acts, is_cut=about.next_cursor is not None),
             "curl": commands.get(f"/a2a/tasks/{task_id}/entry"),
             "command": _command(task, lease),
-            **{f"may_{name}": self.holds(verb) for name, verb in VERBS.items()},
         }
         seen = task.journal_seq, now_so["state"], len(acts), lease and lease.last_seen_at, task.cached_hits
         return self.live("ops/task.html", context, (seen, _relatives(context)))
@@ -237,13 +232,8 @@ class TaskDetailPage(DashboardView):
         deliveries = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
         return {"webhooks": webhooks, "deliveries": list(deliveries.order_by("-pk")[:DELIVERIES])}
 
-    @property
-    def at(self) -> Moment:
-        return Moment(now=self.now, stale_after=thresholds.stale_after())
-
 
 NO_TALK, NO_ARTIFACTS = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
-VERBS = {"requeue": requests.REQUEUE, "force_error": requests.FORCE_ERROR, "send": requests.SEND}
 
 
 def _lazily(read: Callable[[], Read]) -> Read:
@@ -251,7 +241,7 @@ def _lazily(read: Callable[[], Read]) -> Read:
     return cast(Read, SimpleLazyObject(read))
 
 
-def _talk(task: WholeTask, questions: Collection[int], before: int | None) -> Talk:
+def _talk(task: tasks.WholeTask, questions: Collection[int], before: int | None) -> Talk:
     return conversation.talk(task, questions, before=before) if task.has_messages else NO_TALK
 
 
@@ -271,10 +261,6 @@ def _relatives(context: Mapping[str, Any]) -> object:
     return result and result.delivery, kin, callbacks, hooks
 
 
-def _number(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else None
-
-
 def _command(task: Task, lease: Lease | None) -> str:
     if lease is None:
         return f"a2a task show {task.uuid}"
@@ -282,32 +268,19 @@ def _command(task: Task, lease: Lease | None) -> str:
     return commands.requeue(task.uuid, lease.lease_id, risk=risk, reason="")
 
 
-TASK_TABS = ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
-
-
 class TaskList(ListPage):
     """All tasks, newest first."""
 
     name = "tasks"
     has_full_text = True
-    tab = "state"
+    keys = queries.TASK_KEYS
+    tab, tabs = "state", ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
     parameters: ClassVar = {"finished": ("finished", "")}
-    columns: ClassVar = {
-        "id": lambda task: task.uuid,
-        "state": lambda task: task.outcome or task.state,
-        "awaits": lambda task: task.awaits,
-        "sender": lambda task: task.sender.display,
-        "recipient": lambda task: task.recipient.display,
-        "attempt": lambda task: task.attempt,
-        "turn": lambda task: task.turn,
-        "kind": lambda task: task.task_kind,
-        "idempotency_key": lambda task: task.idempotency_key,
-        "parent": lambda task: task.parent,
-        "sent_at": lambda task: task.sent_at,
-        "resolved_at": lambda task: task.resolved_at,
-        "error_message": lambda task: task.error_message,
-        "intent_text": lambda task: task.intent_text,
-    }
+    columns: ClassVar = export.columns(
+        "id=uuid state awaits sender=sender.display recipient=recipient.display attempt turn kind=task_kind "
+        "idempotency_key parent sent_at resolved_at error_message intent_text",
+        state=lambda task: task.outcome or task.state,
+    )
 
     def matching(self, text: str) -> TaskQuerySet:
         return queries.tasks(text, self.at).with_parties().with_stale(self.now, self.at.stale_after)
@@ -326,17 +299,8 @@ class TaskList(ListPage):
             return thresholds.counted(leases.live(self.now, self.at.stale_after))
         return super().total(rows, page)
 
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {
-            "tabs": TASK_TABS,
-            "keys": queries.TASK_KEYS,
-        }
-
-    def shown(self, page: Page[Any], context: Any) -> object:
-        return [(task.pk, task.journal_seq, task.is_stale) for task in page.items], context["total"]
-
-
-RESULT_TABS = (*Result.Delivery.values, ALL)
+    def version_of(self, row: Any) -> object:
+        return row.pk, row.journal_seq, row.is_stale
 
 
 class ResultList(ListPage):
@@ -344,19 +308,14 @@ class ResultList(ListPage):
 
     name = "results"
     has_full_text = True
-    tab = "delivery"
+    keys = queries.RESULT_KEYS
+    tab, tabs = "delivery", (*Result.Delivery.values, ALL)
     default = Result.Delivery.PENDING
     parameters: ClassVar = {"status": ("status", ""), "posted": ("posted", ""), "within": ("age", "<")}
-    columns: ClassVar = {
-        "task_id": lambda result: result.task.uuid,
-        "status": lambda result: result.status,
-        "sender": lambda result: result.sender.display,
-        "recipient": lambda result: result.recipient.display,
-        "delivery": lambda result: result.delivery,
-        "posted_at": lambda result: result.posted_at,
-        "replayed_from": lambda result: result.replayed_from,
-        "error_message": lambda result: result.error_message,
-    }
+    columns: ClassVar = export.columns(
+        "task_id=task.uuid status sender=sender.display recipient=recipient.display delivery posted_at replayed_from "
+        "error_message"
+    )
 
     @property
     def newest_first(self) -> bool:  # type: ignore[override]
@@ -367,6 +326,3 @@ class ResultList(ListPage):
 
     def listed(self, rows: ResultQuerySet) -> ResultQuerySet:
         return rows.with_error_line()
-
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"tabs": RESULT_TABS, "keys": queries.RESULT_KEYS}

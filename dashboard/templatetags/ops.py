@@ -198,6 +198,12 @@ def up_to(number: int) -> str:
     return f"{thresholds.grouped(COUNTED_TO)}+" if number > COUNTED_TO else thresholds.grouped(number)
 
 
+@register.filter
+def counted(number: int) -> str:
+    """Write a number that is counted no further than `thresholds.COUNTED_TO`."""
+    return str(thresholds.Count(number))
+
+
 @register.simple_tag
 def axis(moment: datetime, scale: Range) -> str:
     """Write the left end of a chart: the time, and for a long chart the day."""

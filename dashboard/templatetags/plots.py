@@ -1,21 +1,15 @@
 """Parts of charts that a page repeats hundreds of times, and that are therefore written in one call."""
 
-from __future__ import annotations
-
+from collections.abc import Sequence
 from html import escape
-from typing import TYPE_CHECKING
 
 from django import template
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
+from dashboard.figures.plots import Range
 from dashboard.templatetags.ops import axis
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from dashboard.figures.plots import Range
-    from dashboard.time_charts import Hit, Mark
+from dashboard.time_charts import Hit, Mark
 
 register = template.Library()
 

@@ -7,16 +7,15 @@ from typing import Any
 from urllib.parse import urlencode
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse, StreamingHttpResponse
-from django.http.response import HttpResponseBase
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 
-from dashboard.base.page import DashboardView, choice_of
+from dashboard.base import export
+from dashboard.base.page import DashboardView, choice_of, id_in, number_in
 from dashboard.figures import thresholds
 from dashboard.saved_views import SavablePage
 from dashboard.trees import waterfall
 from dashboard.trees.rows import MORE, MOST_ROWS, SHOWN, Forest, Row, Selection
 from dashboard.trees.waterfall import FAILED, LeaseSpan, TaskBar, Window
-from mailbox.access import requests
 from mailbox.inspection import trees
 from mailbox.inspection.search import queries
 from mailbox.inspection.trees import ListedTree, Member
@@ -53,7 +52,7 @@ class TreePage(DashboardView):
         bars = [_bar(member, self._state(member, stale_after)) for member in members]
         forest, selection = Forest(bars, root, self.now), self._selection()
         whole, rows, path = Window.around(bars, self.now), forest.rows(selection), forest.chain()
-        window = whole.part(*(_milliseconds(request.GET.get(name, "")) for name in ("from", "to")))
+        window = whole.part(*(number_in(request.GET.get(name, ""), 14) for name in ("from", "to")))
         critical = {bar.uuid for bar in path} if len(path) > 1 else set()
         focused = next((member for member in members if member.task.uuid == selection.focus), None)
         context = {
@@ -79,8 +78,6 @@ class TreePage(DashboardView):
             "asked": selection,
             "focused": focused,
             "lease": next((one for one in focused.leases if one.ended_at is None), None) if focused else None,
-            "may_requeue": self.holds(requests.REQUEUE),
-            "may_force_error": self.holds(requests.FORCE_ERROR),
             "q": request.GET.get("q", "")[:100],
             **self._links(selection),
         }
@@ -95,16 +92,16 @@ class TreePage(DashboardView):
 
     def _selection(self) -> Selection:
         params = self.request.GET
-        depth, focus = params.get("depth", ""), params.get("focus", "")
-        if not (depth.isdecimal() and len(depth) < 4):
+        depth = params.get("depth", "")
+        if number_in(depth, 3) is None:
             depth = choice_of("depth", depth, DEPTHS)
         opened = {}
         for text in params.getlist("open")[:OPENED_MOST]:
             name, _, count = text.partition(":")
-            opened[name] = int(count) if count.isdecimal() and len(count) < 5 else SHOWN
+            opened[name] = SHOWN if (number := number_in(count, 4)) is None else number
         return Selection(
-            focus=_uuid(focus),
-            depth=int(depth) if depth.isdecimal() else None,
+            focus=id_in(params.get("focus")),
+            depth=number_in(depth),
             all_levels=depth == "all",
             only=choice_of("only", params.get("only"), ONLY),
             least=LEAST.get(choice_of("min", params.get("min"), LEAST), timedelta(0)),
@@ -208,41 +205,25 @@ def _whole(root: UUID) -> Iterator[str]:
     yield "\n]}\n"
 
 
+OF_A_TASK = export.columns(
+    "id=uuid parent sender=sender.display recipient=recipient.display intent_text task_kind state awaits outcome "
+    "attempt turn sent_at resolved_at"
+)
+OF_A_LEASE = export.columns("lease_id holder=holder.display attempt leased_at ended_at end")
+OF_A_RESULT = export.columns("status error_message")
+
+
 def _plain(member: Member) -> dict[str, Any]:
-    task, result = member.task, member.result
+    result = member.result
     return {
-        "id": str(task.uuid),
-        "parent": str(task.parent) if task.parent else None,
-        "sender": task.sender.display,
-        "recipient": task.recipient.display,
-        "intent_text": task.intent_text,
-        "task_kind": task.task_kind,
-        "state": task.state,
-        "awaits": task.awaits,
-        "outcome": task.outcome,
-        "attempt": task.attempt,
-        "turn": task.turn,
-        "sent_at": task.sent_at.isoformat(),
-        "resolved_at": task.resolved_at.isoformat() if task.resolved_at else None,
-        "leases": [
-            {
-                "lease_id": str(lease.lease_id),
-                "holder": lease.holder.display,
-                "attempt": lease.attempt,
-                "leased_at": lease.leased_at.isoformat(),
-                "ended_at": lease.ended_at.isoformat() if lease.ended_at else None,
-                "end": lease.end,
-            }
-            for lease in member.leases
-        ],
-        "result": {
-            "status": result.status,
-            "error_message": result.error_message,
+        **export.record(member.task, OF_A_TASK),
+        "leases": [export.record(lease, OF_A_LEASE) for lease in member.leases],
+        "result": result
+        and {
+            **export.record(result, OF_A_RESULT),
             "content": result.blocks,
             "replayed_from": str(result.replayed_from) if result.replayed_from else None,
-        }
-        if result
-        else None,
+        },
     }
 
 
@@ -284,17 +265,6 @@ def _attempt(member: Member, lease: Any) -> LeaseSpan:
     )
 
 
-def _milliseconds(text: str) -> int | None:
-    return int(text) if text.isdecimal() and text.isascii() and len(text) < 15 else None
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
-
-
 ROWS = 20
 SINCE: Mapping[str, timedelta] = {
     "1h": timedelta(hours=1),
@@ -333,7 +303,7 @@ class TreeList(SavablePage):
         state, since, agent = chosen.values()
         newest = trees.newest(
             limit=ROWS,
-            before=int(cursor) if cursor.isdecimal() and cursor.isascii() and len(cursor) < 19 else None,
+            before=number_in(cursor),
             since=self.now - SINCE[since] if since else None,
             matches=lambda tree: IS_IN[state](tree) and _names(tree, agent),
             stale=(self.now, thresholds.stale_after()),
@@ -357,7 +327,10 @@ class TreeList(SavablePage):
         return f"?{urlencode({name: value for name, value in {**chosen, **changes}.items() if value})}"
 
     def _drawn(self, tree: ListedTree) -> dict[str, Any]:
-        bars = [_bar_of_leaf(leaf) for leaf in tree.tasks]
+        bars = [
+            TaskBar(uuid=leaf.uuid, state=leaf.state, sent_at=leaf.sent_at, resolved_at=leaf.resolved_at)
+            for leaf in tree.tasks
+        ]
         whole = Window.around(bars, self.now)
         counts = Counter(bar.state for bar in bars).most_common()
         return {
@@ -375,18 +348,3 @@ def _names(tree: ListedTree, agent: str) -> bool:
     """Whether the agent sent or received the root. The beginning of a name is enough."""
     parties = (tree.task.sender.display, tree.task.recipient.display) if tree.task else ()
     return not agent or any(party.lower().startswith(agent) for party in parties)
-
-
-def _bar_of_leaf(leaf: trees.Leaf) -> TaskBar:
-    return TaskBar(
-        uuid=leaf.uuid,
-        parent=None,
-        name="",
-        sender="",
-        recipient="",
-        kind="",
-        state=leaf.state,
-        sent_at=leaf.sent_at,
-        resolved_at=leaf.resolved_at,
-        attempts=(),
-    )

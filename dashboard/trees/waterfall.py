@@ -46,15 +46,15 @@ class TaskBar:
     """The data of a task that is drawn. ``state`` is its word; ``resolved_at`` is None while it is open."""
 
     uuid: UUID
-    parent: UUID | None
-    name: str
-    sender: str
-    recipient: str
-    kind: str
     state: str
     sent_at: datetime
     resolved_at: datetime | None
-    attempts: Sequence[LeaseSpan]
+    parent: UUID | None = None
+    name: str = ""
+    sender: str = ""
+    recipient: str = ""
+    kind: str = ""
+    attempts: Sequence[LeaseSpan] = ()
     replayed_from: UUID | None = None
     key: str = ""
 

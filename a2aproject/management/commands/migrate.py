@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.checks import Tags
 from django.core.management import CommandError
+from django.core.management.base import CommandParser, OutputWrapper
 from django.core.management.commands import migrate
 from django.db import connections
 from django.db.migrations.loader import MigrationLoader
@@ -16,11 +18,6 @@ from django.db.models.signals import pre_migrate
 from mailbox.checks import SERVING
 from mailbox.database import migration_history
 from mailbox.management.cli.progress import ERASE_LINE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from django.core.management.base import CommandParser, OutputWrapper
 
 TOO_OLD = (
     f"The database is of a version before {migration_history.OLDEST}. Migrate it by version {migration_history.OLDEST}"

@@ -1,15 +1,15 @@
 """The port of the web server: that of the settings once it is free, or a port that the system chooses."""
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import os
 import resource
 import socket
 import time
+from argparse import ArgumentParser
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.conf import settings
 from django.core.management import call_command
@@ -25,10 +25,6 @@ from mailbox.access.agents import own_agent_setup
 from mailbox.background import jobs
 from mailbox.checks import SERVING
 from mailbox.database.backups.files import BackupError
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser
-    from collections.abc import Iterator
 
 PATIENCE = 15.0  # seconds
 PAUSE = 0.2  # seconds between two looks at a port in use

@@ -165,7 +165,7 @@ def test_a_form_during_a_locked_database_reports_an_unknown_outcome():
 
 @pytest.mark.django_db
 @pytest.mark.urls("a2aproject.urls")
-@pytest.mark.parametrize("place", ["django.contrib.auth.get_user", "dashboard.base.frame.NavCounts.read"])
+@pytest.mark.parametrize("place", ["django.contrib.auth.get_user", "dashboard.base.frame.attention"])
 def test_a_locked_database_is_503_wherever_a_page_needs_it(client, monkeypatch, place):
     factories.person("vic", Role.VIEWER)
     client.force_login(User.objects.get(username="vic"), backend="django.contrib.auth.backends.ModelBackend")

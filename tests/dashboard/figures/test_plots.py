@@ -93,7 +93,7 @@ def test_an_area_of_nothing_is_empty():
     assert plots.area([1], axis) == "M0 100v-100h720V100z"
 
 
-@pytest.mark.parametrize("scale", plots.RANGES, ids=lambda scale: scale.name)
+@pytest.mark.parametrize("scale", plots.RANGES.values(), ids=lambda scale: scale.name)
 @pytest.mark.parametrize("zone", [UTC, BERLIN, ZoneInfo("Asia/Kathmandu")], ids=str)
 def test_times_are_few_round_and_in_order(scale, zone):
     now = datetime(2026, 6, 10, 9, 37, 12, tzinfo=UTC)

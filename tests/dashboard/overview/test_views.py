@@ -65,8 +65,8 @@ def test_each_tile_links_to_the_rows_it_counts(ana, alice, bob):
     tile = r'<li><a href="([^"]+)"><span class="l">(?:Queued|Pending|Throughput|Errors)'
     links = re.findall(tile, squeezed(page.text))
     rows = [len(ana.get(unescape(link)).context["page"].items) for link in links]
-    standing, trend = page.context["standing"], page.context["trend"]
-    assert rows == [standing.queued.value, standing.pending.value, trend.last.results, trend.last.error] == [1, 2, 2, 1]
+    standing, trend = page.context["standing"].figures, page.context["trend"]
+    assert rows == [standing.queued, standing.pending, trend.last.results, trend.last.error] == [1, 2, 2, 1]
 
 
 @pytest.mark.django_db
@@ -77,8 +77,8 @@ def test_the_tile_of_open_questions_counts_and_links_to_them(ana, alice, bob):
 
     page = ana.get("/ops/")
 
-    standing = page.context["standing"]
-    assert (standing.interrupted.value, standing.asks_since) == (2, NOON)
+    standing = page.context["standing"].figures
+    assert (standing.interrupted, standing.asks_since) == (2, NOON)
     assert "longest <time" in squeezed(page.text)
     assert len(ana.get("/ops/tasks/?state=interrupted").context["page"].items) == 2
 
@@ -163,7 +163,7 @@ def test_an_unknown_agent_has_no_page(ana):
 
 
 @pytest.mark.django_db
-@pytest.mark.parametrize("scale", plots.RANGES, ids=lambda scale: scale.name)
+@pytest.mark.parametrize("scale", plots.RANGES.values(), ids=lambda scale: scale.name)
 def test_bars_of_a_chart_of_a_day_or_more_show_the_date(ana, alice, bob, scale):
     factories.resolved_task(alice, bob)
 
