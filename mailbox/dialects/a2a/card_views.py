@@ -3,15 +3,12 @@
 The answers of the routes of cards, for the OpenAPI document.
 """
 
-import json
-from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
 from django.conf import settings
-from django.http import HttpResponse
 from django.http.response import HttpResponseBase
-from django.utils.cache import get_conditional_response, patch_vary_headers
+from django.utils.cache import patch_vary_headers
 from django.utils.http import http_date
 from pydantic import RootModel
 from rest_framework.request import Request
@@ -24,7 +21,7 @@ from mailbox.dialects.a2a.errors import rest_error
 from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.http_errors import STATUS
 from mailbox.dialects.base.openapi import operation
-from mailbox.dialects.base.view import DialectView
+from mailbox.dialects.base.pages import PublicDocumentView
 from mailbox.words.errors import MailboxError
 
 
@@ -59,39 +56,16 @@ class OfficialError(TypedDict):
 
 
 VERSION = "A2A-Version"
-MAX_AGE = 300  # seconds
-CORS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": f"Content-Type, Authorization, X-API-Key, {VERSION}, If-None-Match",
-}
 
 
-class WellKnownView(DialectView):
-    """A view for pages of any site. A cache may keep its answer for five minutes."""
+class WellKnownView(PublicDocumentView):
+    """A view of a card or of keys. Without keys its requests are counted for their addresses."""
 
-    http_method_names = ("get", "head", "options")
     error_status = STATUS
-
-    def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        return HttpResponse(status=HTTPStatus.NO_CONTENT, content_type="application/json")
+    cors_headers = ("Content-Type", "Authorization", "X-API-Key", VERSION, "If-None-Match")
 
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         return rest_error(error)
-
-    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        for name, value in CORS.items():
-            response.headers[name] = value
-        return super().finalize_response(request, response, *args, **kwargs)
-
-    def shown(self, document: Mapping[str, Any], *, tag: str, **headers: str) -> HttpResponseBase | None:
-        """Return the document, indented for people; 304 if the client has it already."""
-        text = json.dumps(document, indent=2, ensure_ascii=False)
-        response = HttpResponse(text, content_type="application/json")
-        scope = "private" if self.needs_key() else "public"
-        for name, value in {"Cache-Control": f"{scope}, max-age={MAX_AGE}", "ETag": tag, **headers}.items():
-            response[name] = value
-        return get_conditional_response(self.request._request, etag=tag, response=response)
 
     def needs_key(self) -> bool:
         """Whether the view answers callers with a key alone."""
@@ -115,7 +89,8 @@ class OfficialCardView(WellKnownView):
         official = official_agents.find(agent)
         card = official.card(self.request.headers.get(VERSION) or self.request.query_params.get(VERSION, ""))
         changed_at = official.profile.changed_at or official.agent.created_at
-        return self.shown(card, tag=official_card.tag_of(card), **{"Last-Modified": http_date(changed_at.timestamp())})
+        scope, changed = "private" if self.needs_key() else "public", http_date(changed_at.timestamp())
+        return self.shown(card, tag=official_card.tag_of(card), scope=scope, **{"Last-Modified": changed})
 
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
         patch_vary_headers(response, [VERSION])

@@ -5,6 +5,7 @@ Source: JSON-RPC 2.0; A2A 1.0, JSON-RPC binding, HTTP+JSON binding.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http import HTTPStatus
 from typing import Any, Self
 
 from django.http.response import HttpResponseBase
@@ -64,6 +65,7 @@ class RpcView(OfficialView):
 
     http_method_names = ("post", "options")
     is_rpc = True
+    status_of_bug = HTTPStatus.OK
     rpc_id: RpcId = None
     version = Version.V1_0
     is_old = False  # whether the call is one of 0.3

@@ -10,10 +10,8 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from django.conf import settings
-from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils import timezone
-from django.utils.cache import get_conditional_response
 from pydantic import Field, RootModel, Strict
 from rest_framework.response import Response
 
@@ -24,6 +22,7 @@ from mailbox.access import capabilities, requests
 from mailbox.access.agents import directory
 from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.bodies import Exact, Lax, Text
+from mailbox.dialects.base.pages import PublicDocumentView
 from mailbox.dialects.corvid import handler, wire
 from mailbox.dialects.corvid.views import CorvidView, operation
 from mailbox.life import sending
@@ -223,44 +222,22 @@ class InvokeView(AgentRoute):
         return {"messageId": sent.uuid, "txid": None, "sessionId": None}
 
 
-CORS = {
-    "Access-Control-Allow-Origin": "*",
-    "Access-Control-Allow-Methods": "GET, HEAD, OPTIONS",
-    "Access-Control-Allow-Headers": "Content-Type, Authorization, If-None-Match",
-}
-
-
-class PublicCardView(AgentRoute):
-    """A view without a key, for pages of any site. A cache may keep its answer for five minutes."""
+class PublicCardView(PublicDocumentView, AgentRoute):
+    """A view without a key."""
 
     authentication_classes = ()
     throttle_classes = (AddressThrottle,)
-    http_method_names = ("get", "head", "options")
     open_to_routes = frozenset({"GET"})
 
-    def options(self, request: Any, *args: Any, **kwargs: Any) -> Any:
-        # A Response would be rendered as null.
-        return HttpResponse(status=HTTPStatus.NO_CONTENT, content_type="application/json")
-
-    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        for name, value in CORS.items():
-            response.headers[name] = value
-        return super().finalize_response(request, response, *args, **kwargs)
-
-    def shown(self, card: CardDocument) -> HttpResponseBase | None:
-        """Return the card, indented for people; 304 if the client has this card already."""
+    def card(self, card: CardDocument) -> HttpResponseBase | None:
         text = json.dumps(card, indent=2, ensure_ascii=False).encode()
-        etag = f'"{hashlib.sha256(text).hexdigest()[:32]}"'
-        response = HttpResponse(text, content_type="application/json")
-        response["Cache-Control"] = "public, max-age=300"
-        response["ETag"] = etag
-        return get_conditional_response(self.request._request, etag=etag, response=response)
+        return self.shown(card, tag=f'"{hashlib.sha256(text).hexdigest()[:32]}"')
 
 
 class HubCardView(PublicCardView):
     @operation("read_hub_card", answer=CardDocument, public=True)
     def get(self) -> HttpResponseBase | None:
-        return self.shown(build_agent_card(self.base_url()))
+        return self.card(build_agent_card(self.base_url()))
 
 
 class PublicAgentCardView(PublicCardView):
@@ -272,4 +249,4 @@ class PublicAgentCardView(PublicCardView):
         card = build_agent_card_for_agent(agent, self.base_url())
         if self.route() is not None:  # a route opens the card, but not the agent's profile at its own URL
             card["url"] = f"{self.base_url()}/.well-known/agents/{agent.display}"
-        return self.shown(card)
+        return self.card(card)
