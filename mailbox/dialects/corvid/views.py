@@ -23,10 +23,9 @@ from agentcards.models import AgentProfile
 from mailbox.access import capabilities, requests
 from mailbox.access.agents import directory
 from mailbox.access.credentials import authentication
-from mailbox.dialects.base import openapi
+from mailbox.dialects.base import http_errors, openapi
 from mailbox.dialects.base.authentication import AddressThrottle, presented_key
 from mailbox.dialects.base.bodies import Exact, Lax, Text
-from mailbox.dialects.base.http_errors import BodyTooLargeError, MethodNotAllowedError
 from mailbox.dialects.base.pages import PublicDocumentView
 from mailbox.dialects.base.view import DialectView
 from mailbox.dialects.corvid import handler, wire
@@ -43,21 +42,11 @@ class TaskSendBody(RootModel[dict[str, Any]]):
 operation = partial(openapi.operation, refusal=wire.CorvidError)
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
+    **http_errors.STATUS,
     handler.ValidationFailedError: HTTPStatus.BAD_REQUEST,
     handler.DepthExceededError: HTTPStatus.BAD_REQUEST,
     handler.NoRecipientError: HTTPStatus.NOT_FOUND,
-    errors.InvalidJsonError: HTTPStatus.BAD_REQUEST,
-    errors.InvalidRequestError: HTTPStatus.BAD_REQUEST,
-    errors.UnauthenticatedError: HTTPStatus.UNAUTHORIZED,
-    errors.RateLimitedError: HTTPStatus.TOO_MANY_REQUESTS,
-    errors.QuotaExceededError: HTTPStatus.TOO_MANY_REQUESTS,
-    errors.CapabilityMissingError: HTTPStatus.FORBIDDEN,
-    errors.CapabilityScopeMismatchError: HTTPStatus.FORBIDDEN,
-    errors.WrongPartyError: HTTPStatus.FORBIDDEN,
-    errors.UnknownAgentError: HTTPStatus.NOT_FOUND,
-    errors.UnknownTaskError: HTTPStatus.NOT_FOUND,
-    errors.TaskConflictError: HTTPStatus.CONFLICT,
-    MethodNotAllowedError: HTTPStatus.NOT_FOUND,
+    http_errors.MethodNotAllowedError: HTTPStatus.NOT_FOUND,
 }
 
 # corvid-agent's own messages.
@@ -65,8 +54,8 @@ WORDS: Mapping[type[MailboxError], str] = {
     errors.InvalidJsonError: "Invalid JSON body",
     errors.RateLimitedError: "Rate limit exceeded. Try again later.",
     errors.UnknownTaskError: "Task not found",
-    BodyTooLargeError: "Payload too large",
-    MethodNotAllowedError: "Not found",
+    http_errors.BodyTooLargeError: "Payload too large",
+    http_errors.MethodNotAllowedError: "Not found",
 }
 
 
@@ -254,12 +243,6 @@ class CorvidAgents(RootModel[list[wire.CorvidAgent]]):
 
 
 class AgentRoute(CorvidView):
-    error_status = {
-        **CorvidView.error_status,
-        errors.AgentConflictError: HTTPStatus.CONFLICT,
-        errors.SenderMismatchError: HTTPStatus.FORBIDDEN,
-    }
-
     def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
         match error:
             case UnknownAgentError():
