@@ -18,7 +18,7 @@ from uuid import UUID
 import grimp
 
 from mailbox.dialects.a2a import errors as official_errors
-from mailbox.dialects.base import http_errors
+from mailbox.dialects.base import texts
 from mailbox.journal import access_entries, hub_entries, task_entries
 from mailbox.words.kinds import Entry, JournalRow, LifeEntry
 from tests.support import cli_page, client_page, guide_page, js_client_page, state_page
@@ -99,9 +99,7 @@ def dashboard() -> str:
 
 def errors() -> str:
     """Return docs/reference/errors.md with the codes of errors, and with those of the official protocol."""
-    page = _with_block(
-        _read("docs/reference/errors.md"), "codes", http_errors.table_of_codes(http_errors.error_codes())
-    )
+    page = _with_block(_read("docs/reference/errors.md"), "codes", texts.table_of_codes(texts.error_codes()))
     return _with_block(page, "official", official_errors.table())
 
 

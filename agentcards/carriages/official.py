@@ -156,14 +156,7 @@ class OfficialSnapshot:
         blocks: Sequence[Block] = closing.blocks if closing else ()
         if not blocks and status == UpdateStatus.AUTH_REQUIRED:
             blocks = [{"type": "text", "text": "The remote agent needs an authorization."}]
-        return Update(
-            message=blocks,
-            message_id=closing.message_id if closing else "",
-            metadata=closing.metadata or None if closing else None,
-            extensions=closing.extensions if closing else (),
-            reference_task_ids=closing.reference_task_ids if closing else (),
-            status=status,
-        )
+        return replace(_update(closing) if closing else Update(), message=blocks, progress=None, status=status)
 
 
 def _update(message: ShownMessage) -> Update:

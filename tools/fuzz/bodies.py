@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from agentcards import client
 from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.base.view import parse
-from mailbox.dialects.corvid import agent_views as corvid_agents
 from mailbox.dialects.corvid import handler
-from mailbox.dialects.covenant import access_views, agent_views, repair_views
+from mailbox.dialects.corvid import views as corvid
+from mailbox.dialects.covenant import access_views, repair_views
 from mailbox.dialects.covenant import requests as covenant
 from mailbox.dialects.marianne import registry_views
 from mailbox.dialects.marianne import views as marianne
@@ -35,11 +35,10 @@ from tools.fuzz.parser import INVALID, Parser
 MODULES = (
     covenant,
     access_views,
-    agent_views,
     repair_views,
     marianne,
     registry_views,
-    corvid_agents,
+    corvid,
 )
 SHAPES: Mapping[str, type[BaseModel]] = {
     name: next(getattr(module, name) for module in MODULES if hasattr(module, name)) for name in examples.BODIES
@@ -63,7 +62,7 @@ def read_body(given: tuple[str, Any]) -> None:
             found.words().check()
         if isinstance(found, covenant.UpdatesBody):
             check_updates([update.update() for update in found.updates], MAX_UPDATES)
-        if isinstance(found, corvid_agents.RegisterAgentBody):
+        if isinstance(found, corvid.RegisterAgentBody):
             AgentRef.parse(found.address)
     except MailboxError as refusal:
         JSONRenderer().render({"message": refusal.message, **vars(refusal).get("fields", {})})

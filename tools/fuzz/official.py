@@ -19,7 +19,7 @@ from mailbox.dialects.a2a.requests import generation
 from mailbox.dialects.a2a.views import RpcRequest
 from mailbox.dialects.base.bodies import encoded
 from mailbox.dialects.base.view import parse
-from mailbox.dialects.corvid.agent_views import RegisterAgentBody
+from mailbox.dialects.corvid.views import RegisterAgentBody
 from mailbox.inspection import official_tasks
 from mailbox.inspection.official_tasks import TaskFilter
 from mailbox.models import Agent

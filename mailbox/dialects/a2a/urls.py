@@ -1,6 +1,6 @@
 from django.urls import URLPattern, include, path, re_path
 
-from mailbox.dialects.a2a import card_views, views
+from mailbox.dialects.a2a import views
 
 _OF_TENANT = "_of_tenant"
 _UNKNOWN = views.UnknownRouteView.as_view()
@@ -13,8 +13,8 @@ def _rest(suffix: str = "") -> list[URLPattern]:
 
 
 urlpatterns = [
-    path("agents/<str:agent>/.well-known/agent-card.json", card_views.OfficialCardView.as_view()),
-    path(".well-known/jwks.json", card_views.KeySetView.as_view()),
+    path("agents/<str:agent>/.well-known/agent-card.json", views.OfficialCardView.as_view()),
+    path(".well-known/jwks.json", views.KeySetView.as_view()),
     path("agents/<str:agent>/a2a", views.RpcView.as_view()),
     path("agents/<str:agent>/a2a/", views.RpcView.as_view(schema=None)),
     path("agents/<str:agent>/rest", _UNKNOWN),

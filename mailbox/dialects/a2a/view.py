@@ -3,7 +3,6 @@
 The events of a task as chunks of a stream, and signs of life before an answer in JSON.
 """
 
-import logging
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
 from http import HTTPStatus
@@ -25,9 +24,10 @@ from mailbox.dialects.a2a.errors import http_status
 from mailbox.dialects.a2a.operations import Operation, require
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.sending import KEY_HEADER, LAST_EVENT_ID, Frame
-from mailbox.dialects.base import authentication, bodies, view
+from mailbox.dialects.base import authentication, bodies
 from mailbox.dialects.base.bodies import Begun, encoded, stream
-from mailbox.dialects.base.view import DialectView, as_mailbox_error
+from mailbox.dialects.base.pages import CrossOriginView
+from mailbox.dialects.base.view import DialectView
 from mailbox.words.errors import Allowance, InvalidRequestError, MailboxError, UnknownAgentError
 
 COMMENT = b": the hub is here\n\n"
@@ -61,8 +61,6 @@ def _chunk(frame: Frame | None, wrap: Wrap) -> bytes:
 
 
 VERSION, EXTENSIONS, EXTENSIONS_0_3 = "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"
-_CORS_HEADERS = ("Content-Type", "Authorization", "X-API-Key", VERSION, EXTENSIONS, KEY_HEADER, LAST_EVENT_ID)
-_logger = logging.getLogger(__name__)
 
 Json = dict[str, Any]
 
@@ -97,11 +95,12 @@ class OpenAgentThrottle(authentication.CallerThrottle):
         return super().counted(request)
 
 
-class OfficialView(DialectView):
+class OfficialView(CrossOriginView):
     """A view of the official protocol in one of its bindings. Subclasses wrap results and errors."""
 
     authentication_classes = (OpenAgentAuthentication, *DialectView.authentication_classes)
     throttle_classes = (OpenAgentThrottle,)
+    cors_headers = ("Content-Type", "Authorization", "X-API-Key", VERSION, EXTENSIONS, KEY_HEADER, LAST_EVENT_ID)
     is_rpc: ClassVar[bool]
     agent_name: str | None = None  # as the URL or the tenant names the agent; None until it is known
     activated: tuple[str, ...] = ()
@@ -193,39 +192,15 @@ class OfficialView(DialectView):
         """Return the body of an error that comes after the beginning of the response."""
         return encoded(self.fault(self.reported(exc)))
 
-    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response | None]:
-        return exception_handler
-
-    def reported(self, exc: Exception) -> Exception:
-        """Return the error that the client gets. A bug of the hub is logged."""
-        error = as_mailbox_error(exc, self.request)
-        if error is None:
-            _logger.error("a request of the official protocol failed", exc_info=exc)
-        return error or exc
+    def handle_exception(self, exc: Exception) -> Response:
+        response = super().handle_exception(exc)
+        response.content_type = self.answer_type()
+        return response
 
     def status_of(self, error: MailboxError) -> HTTPStatus:
         return http_status(error, is_rpc=self.is_rpc)
 
-    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        return self.fault(error)
-
-    def fault(self, error: Exception) -> object:
-        """Return the JSON of an error in the binding's shape."""
-        raise NotImplementedError
-
     def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        view.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
         if self.activated:
             response.headers[EXTENSIONS] = ", ".join(self.activated)
         return super().finalize_response(request, response, *args, **kwargs)
-
-
-def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Answer an error in the shape of the binding, also a bug of the hub."""
-    official: OfficialView = context["view"]
-    error = official.reported(exc)
-    response = view.exception_handler(error, context)
-    if response is None:
-        response = Response(official.fault(error), status=http_status(error, is_rpc=official.is_rpc))
-    response.content_type = official.answer_type()
-    return response

@@ -1,25 +1,37 @@
-"""The two bindings of the official protocol: JSON-RPC, 1.0 and 0.3 on one URL, and HTTP+JSON, 1.0.
+"""The two bindings of the official protocol: JSON-RPC, 1.0 and 0.3 on one URL, and HTTP+JSON, 1.0; and the cards.
 
 Source: JSON-RPC 2.0; A2A 1.0, JSON-RPC binding, HTTP+JSON binding.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from http import HTTPStatus
 from typing import Any, Self
 
+from django.conf import settings
 from django.http.response import HttpResponseBase
+from django.utils.cache import patch_vary_headers
+from django.utils.http import http_date
+from pydantic import RootModel
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.throttling import BaseThrottle
+from typing_extensions import TypedDict
 
+from agentcards import card_signing, official_agents, official_card
+from agentcards.card_signing import Jwk
 from mailbox.dialects.a2a import answers, errors, requests
 from mailbox.dialects.a2a.calls import Version, version_of
 from mailbox.dialects.a2a.operations import OPERATIONS, Operation
 from mailbox.dialects.a2a.requests import Tenanted
 from mailbox.dialects.a2a.view import VERSION, OfficialView
 from mailbox.dialects.base import bodies, openapi
+from mailbox.dialects.base.authentication import AddressThrottle
 from mailbox.dialects.base.bodies import encoded
-from mailbox.dialects.base.http_errors import PathNotFoundError
+from mailbox.dialects.base.http_errors import STATUS, PathNotFoundError
 from mailbox.dialects.base.openapi import Handler, Shape
+from mailbox.dialects.base.pages import PublicDocumentView
 from mailbox.dialects.base.view import parse
 from mailbox.words.a2a import v0_3, v0_3_requests
 from mailbox.words.a2a.v0_3_requests import OldRequest
@@ -64,6 +76,7 @@ class RpcView(OfficialView):
 
     http_method_names = ("post", "options")
     is_rpc = True
+    status_of_bug = HTTPStatus.OK
     rpc_id: RpcId = None
     version = Version.V1_0
     is_old = False  # whether the call is one of 0.3
@@ -275,3 +288,82 @@ class UnknownRouteView(RestView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         raise PathNotFoundError
+
+
+class OfficialCardAnswer(RootModel[dict[str, Any]]):
+    """An agent card of A2A 1.0, signed. Its signature is of the card without its signatures and its empty values."""
+
+
+class KeySet(TypedDict):
+    """A JSON Web Key Set. A signature names its key by ``kid``."""
+
+    keys: list[Jwk]
+
+
+class ErrorDetail(TypedDict):
+    """A ``google.rpc`` detail. Its type is in ``@type``."""
+
+    reason: str
+    domain: str
+
+
+class ErrorStatus(TypedDict):
+    code: int
+    status: str
+    message: str
+    details: list[ErrorDetail]
+
+
+class OfficialError(TypedDict):
+    """An error. Decide by the ``reason`` of the first detail."""
+
+    error: ErrorStatus
+
+
+class WellKnownView(PublicDocumentView):
+    """A view of a card or of keys. Without keys its requests are counted for their addresses."""
+
+    error_status = STATUS
+    cors_headers = ("Content-Type", "Authorization", "X-API-Key", VERSION, "If-None-Match")
+
+    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
+        return errors.rest_error(error)
+
+    def needs_key(self) -> bool:
+        """Whether the view answers callers with a key alone."""
+        return False
+
+    def perform_authentication(self, request: Request) -> None:
+        if request.method == "OPTIONS" or not self.needs_key():
+            request.authenticators = ()
+        super().perform_authentication(request)
+
+    def get_throttles(self) -> list[BaseThrottle]:
+        return super().get_throttles() if self.request.authenticators else [AddressThrottle()]
+
+
+_document = partial(openapi.operation, refusal=OfficialError, public=True)
+
+
+class OfficialCardView(WellKnownView):
+    def needs_key(self) -> bool:
+        return not settings.A2A_PUBLIC_AGENT_CARDS
+
+    @_document("a2a_agent_card", answer=OfficialCardAnswer, errors=(401, 404))
+    def get(self, agent: str) -> HttpResponseBase | None:
+        official = official_agents.find(agent)
+        card = official.card(self.request.headers.get(VERSION) or self.request.query_params.get(VERSION, ""))
+        changed_at = official.profile.changed_at or official.agent.created_at
+        scope, changed = "private" if self.needs_key() else "public", http_date(changed_at.timestamp())
+        return self.shown(card, tag=official_card.tag_of(card), scope=scope, **{"Last-Modified": changed})
+
+    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
+        patch_vary_headers(response, [VERSION])
+        return super().finalize_response(request, response, *args, **kwargs)
+
+
+class KeySetView(WellKnownView):
+    @_document("a2a_key_set", answer=KeySet)
+    def get(self) -> HttpResponseBase | None:
+        keys: KeySet = {"keys": card_signing.public_keys()}
+        return self.shown(keys, tag=official_card.tag_of(keys))

@@ -13,9 +13,9 @@ from typing import Any
 import orjson
 from pydantic import TypeAdapter
 
-from mailbox.dialects.base import http_errors
 from mailbox.dialects.base.bodies import AgentName, Content
-from mailbox.dialects.base.openapi import CODES, Text, Texts, all_texts
+from mailbox.dialects.base.openapi import CODES
+from mailbox.dialects.base.texts import Text, Texts, all_texts, error_codes, table_of_codes
 from mailbox.dialects.base.wire import COMPONENT
 
 Json = dict[str, Any]
@@ -75,19 +75,6 @@ SHARED: Any = tuple[Content, AgentName]  # shapes that are parts of others alone
 USUAL_CODES = ("invalid_request", "capability_missing", "unknown_task", "lease_mismatch", "rate_limited")
 BOUNDS = {"ge": "minimum", "le": "maximum"}
 STREAM = "text/event-stream"
-STATUSES = {
-    HTTPStatus.BAD_REQUEST: "The request is invalid, and nothing was changed.",
-    HTTPStatus.UNAUTHORIZED: "The request has no valid key or signature.",
-    HTTPStatus.FORBIDDEN: "The caller may not do this.",
-    HTTPStatus.NOT_FOUND: "The task, agent or row of the request does not exist, or the caller may not know it.",
-    HTTPStatus.CONFLICT: "The request does not fit the state of what it names, and nothing was changed.",
-    HTTPStatus.LENGTH_REQUIRED: "The body has no `Content-Length`.",
-    HTTPStatus.REQUEST_ENTITY_TOO_LARGE: "The body, or what it would store, is too large.",
-    HTTPStatus.UNSUPPORTED_MEDIA_TYPE: "The body is not sent as JSON.",
-    HTTPStatus.UNPROCESSABLE_ENTITY: "The body does not have the shape of this route, and nothing was changed.",
-    HTTPStatus.TOO_MANY_REQUESTS: "A rate or a quota is used up. `Retry-After` has the seconds to wait.",
-    HTTPStatus.SERVICE_UNAVAILABLE: "The hub cannot answer now. Repeat the request with the same ids.",
-}
 
 
 def finish(result: Json, generator: object, request: object, public: bool) -> Json:
@@ -104,7 +91,7 @@ def finish(result: Json, generator: object, request: object, public: bool) -> Js
     for operations in result["paths"].values():
         for operation in operations.values():
             _describe_operation(operation, texts, components)
-    result["info"]["description"] += f"\n\n## Errors\n\n{http_errors.table_of_codes(http_errors.error_codes())}"
+    result["info"]["description"] += f"\n\n## Errors\n\n{table_of_codes(error_codes())}"
     return result
 
 
@@ -199,7 +186,7 @@ def _describe_operation(operation: Json, texts: Texts, components: dict[str, Jso
         own = text.example if text is not None and int(status) < HTTPStatus.BAD_REQUEST else ()
         for media_type, media in response.get("content", {}).items():
             _give_example(media, components, own, is_stream=media_type == STREAM)
-        _describe_response(int(status), response, operation, components)
+        _describe_response(int(status), response, operation, components, texts)
 
 
 def _describe_request(body: Json, components: dict[str, Json]) -> None:
@@ -234,7 +221,7 @@ def _describe_parameter(parameter: Json, texts: Texts) -> None:
             parameter["example"] = text.example[0]
 
 
-def _describe_response(status: int, response: Json, operation: Json, components: dict[str, Json]) -> None:
+def _describe_response(status: int, response: Json, operation: Json, components: dict[str, Json], texts: Texts) -> None:
     """Describe a response by the component of its body, and an error by its codes."""
     shapes = [media["schema"] for media in response.get("content", {}).values()]
     refs = [shape.get("contentSchema", shape).get("$ref", "") for shape in shapes]
@@ -245,10 +232,10 @@ def _describe_response(status: int, response: Json, operation: Json, components:
         described = components.get(refs[0].removeprefix(PREFIX), {}).get("description")
         response["description"] = (described or f"{operation['summary']}.").split("\n\n")[0]
         return
-    response["description"] = STATUSES[HTTPStatus(status)]
+    response["description"] = texts.statuses[str(status)]
     if listed := response.get(CODES):
         response["description"] += f" Codes with this status: {', '.join(f'`{code}`' for code in listed)}."
         code = next((code for code in USUAL_CODES if code in listed), listed[0])
-        message = next((row.meaning for row in http_errors.error_codes() if row.code == code), response["description"])
+        message = next((row.meaning for row in error_codes() if row.code == code), response["description"])
         for media in response["content"].values():
             media["example"] = {"kind": "error", "code": code, "message": message}

@@ -1,22 +1,8 @@
-"""The operations of views: what they read and answer, and their descriptions in the OpenAPI document.
-
-The texts stand in a file ``descriptions.toml`` in the folder of each dialect. A text is ``"..."``, or
-``["...", example]`` where an example is needed. The file has these tables:
-
-- ``[fields]``: the fields of bodies and answers by name, the same in all shapes of all dialects.
-- ``[shapes.<Component>]``: the fields that mean something else in one component. The key ``""`` is the component.
-- ``[parameters]``: the parameters of paths, queries and headers.
-- ``[operations.<Tag>]``: the operations by their ids, each a list of its summary, its text and perhaps an example. An
-  operation that is served at several paths is named once.
-"""
+"""The operations of views: what they read and answer, and their descriptions in the OpenAPI document."""
 
 import inspect
-import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from django.http.response import HttpResponseBase
 from drf_spectacular.extensions import OpenApiSerializerExtension
@@ -29,95 +15,17 @@ from rest_framework.response import Response
 from typing_extensions import is_typeddict
 
 from mailbox.dialects.base import http_errors
+from mailbox.dialects.base.texts import all_texts
 
 Shape = type[BaseModel] | type[Mapping[str, Any]]
 Handler = Callable[..., HttpResponseBase]
 
-DIALECTS = Path(__file__).parent.parent
-FILE = "descriptions.toml"
 ERROR = {"$ref": "#/components/schemas/ErrorBody"}
 CODES = "x-codes"  # of a response: the codes of its errors
 NO_KEY: Any = [{}]  # the security of an operation that needs no key: an empty list would mean the document's own
 ATTEMPT_HEADER = OpenApiParameter(
-    "A2A-Receive-Attempt-Id",
-    {"type": "string", "format": "uuid"},
-    OpenApiParameter.HEADER,
-    description=(
-        "Names this receive. The same id gets the same answer, so a lost response costs nothing. Keep the id until it "
-        "has brought something, also after an empty answer. Then use a new id. An id is spent once its "
-        "leases have ended or its results were acknowledged. A receive under a spent id returns nothing. "
-        "The answers of the mailbox then have `attempt_spent`."
-    ),
+    "A2A-Receive-Attempt-Id", {"type": "string", "format": "uuid"}, OpenApiParameter.HEADER
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Text:
-    """A description and its examples: one at most. ``example`` may be any JSON value, so that a tuple holds it."""
-
-    text: str
-    example: tuple[Any, ...] = ()
-
-    @classmethod
-    def read(cls, value: object) -> Self:
-        """Return the text of ``"..."`` or ``["...", example]``."""
-        text, *example = value if isinstance(value, list) else [value]
-        return cls(text=str(text), example=tuple(example))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OperationText(Text):
-    """The description of an operation, with its tag and its summary."""
-
-    tag: str
-    summary: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Texts:
-    """All texts, of all dialects."""
-
-    fields: dict[str, Text] = field(default_factory=dict)
-    shapes: dict[str, dict[str, Text]] = field(default_factory=dict)
-    parameters: dict[str, Text] = field(default_factory=dict)
-    operations: dict[str, OperationText] = field(default_factory=dict)
-
-    def of_field(self, component: str, name: str) -> Text | None:
-        """Return the text of a field; None without one."""
-        return self.shapes.get(component, {}).get(name) or self.fields.get(name)
-
-    def of_operation(self, operation_id: str) -> OperationText | None:
-        """Return the text of an operation, also of one with a suffix for its path; None without one."""
-        fitting = [name for name in self.operations if operation_id == name or operation_id.startswith(f"{name}_")]
-        return self.operations[max(fitting, key=len)] if fitting else None
-
-
-@cache
-def all_texts() -> Texts:
-    """Return the texts of all dialects. Raises `ValueError` for a name that two files describe."""
-    described = Texts()
-    for file in sorted(DIALECTS.glob(f"*/{FILE}")):
-        tables: Mapping[str, Mapping[str, Any]] = tomllib.loads(file.read_text())
-        for name in ("fields", "parameters"):
-            _add(getattr(described, name), _read(tables.get(name, {})), file)
-        _add(described.shapes, {name: _read(table) for name, table in tables.get("shapes", {}).items()}, file)
-        for tag, table in tables.get("operations", {}).items():
-            read = {
-                name: OperationText(tag=tag, summary=summary, text=text, example=tuple(example))
-                for name, (summary, text, *example) in table.items()
-            }
-            _add(described.operations, read, file)
-    return described
-
-
-def _read(table: Mapping[str, object]) -> dict[str, Text]:
-    return {name: Text.read(value) for name, value in table.items()}
-
-
-def _add(known: dict[str, Any], more: Mapping[str, Any], file: Path) -> None:
-    if twice := known.keys() & more.keys():
-        raise ValueError(f"{file} describes what another file describes: {', '.join(sorted(twice))}")
-    known.update(more)
 
 
 class ErrorBody(BaseModel):

@@ -7,10 +7,9 @@ first one. All code after it sees the path without the token, or a path that no 
 import errno
 import logging
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, ClassVar, TypeVar
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
@@ -313,26 +312,6 @@ def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case Http404() | exceptions.NotFound():
             return http_errors.PathNotFoundError()
     return None
-
-
-def admit_page(
-    sent: Mapping[str, str], response: HttpResponseBase, *, methods: Iterable[str], headers: Iterable[str]
-) -> None:
-    """Let a browser show the response to a page of `A2A_CORS_ORIGINS`, and to no other page."""
-    if settings.A2A_CORS_ORIGINS:
-        response.headers["Vary"] = "Origin"
-    origin = sent.get("Origin")
-    if origin is not None and origin in settings.A2A_CORS_ORIGINS:
-        response.headers["Access-Control-Allow-Origin"] = origin
-        response.headers["Access-Control-Allow-Headers"] = ", ".join(headers)
-        response.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
-
-
-def is_foreign_page(sent: Mapping[str, str]) -> bool:
-    """Whether a request comes from a page that is neither the hub's own nor one of `A2A_CORS_ORIGINS`."""
-    origin = sent.get("Origin")
-    own = urlsplit(settings.PUBLIC_URL)
-    return origin is not None and origin not in (f"{own.scheme}://{own.netloc}", *settings.A2A_CORS_ORIGINS)
 
 
 _PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)

@@ -1,7 +1,8 @@
 """The journal as JSON: timelines, rows, verifications and proofs."""
 
 import hashlib
-from typing import Any, Literal, NotRequired
+from dataclasses import asdict
+from typing import Any, Literal, NotRequired, cast
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -106,14 +107,7 @@ def verification(outcome: Verification) -> AuditVerification:
     return {
         "kind": "audit_verification",
         "whole": finding is None,
-        "finding": None
-        if finding is None
-        else {
-            "problem": finding.problem,
-            "first_id": finding.first_id,
-            "last_id": finding.last_id,
-            "row": finding.row,
-        },
+        "finding": None if finding is None else cast(WireFinding, asdict(finding)),
         "blocks": outcome.blocks,
         "rows": outcome.rows,
         "erased": list(outcome.erased),

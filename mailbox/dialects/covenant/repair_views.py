@@ -61,13 +61,8 @@ class PolicyBody(Exact):
     scan_limit: Integer = _bound("scan_limit", 100)
 
     def policy(self) -> RetryPolicy:
-        return RetryPolicy(
-            enabled=self.enabled,
-            min_lease_age=timedelta(milliseconds=self.min_lease_age_ms),
-            max_attempts=self.max_attempts,
-            max_requeues=self.max_requeues,
-            scan_limit=self.scan_limit,
-        )
+        bounds = self.model_dump(exclude={"min_lease_age_ms"})
+        return RetryPolicy(min_lease_age=timedelta(milliseconds=self.min_lease_age_ms), **bounds)
 
 
 class CompactBody(Exact):

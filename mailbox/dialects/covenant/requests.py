@@ -100,15 +100,7 @@ class ResultBody(Lax):
     direct: bool = Field(False, strict=True)
 
     def envelope(self) -> ResultEnvelope:
-        return ResultEnvelope(
-            task_id=self.task_id,
-            status=ResultStatus(self.status),
-            content=self.content,
-            error_message=self.error_message,
-            lease_id=self.lease_id,
-            message=self.message,
-            direct=self.direct,
-        )
+        return ResultEnvelope(**{**dict(self), "status": ResultStatus(self.status)})
 
 
 class NextTask(Exact):
@@ -237,16 +229,8 @@ class UpdateBody(Exact):
 
     def update(self) -> Update | ArtifactUpdate:
         if (made := self.artifact) is not None:
-            return ArtifactUpdate(
-                content=made.content,
-                artifact_id=made.artifact_id,
-                name=made.name,
-                description=made.description,
-                metadata=made.metadata,
-                extensions=tuple(made.extensions),
-                append=self.append,
-                last_chunk=self.last_chunk,
-            )
+            fields = {**dict(made), "extensions": tuple(made.extensions)}
+            return ArtifactUpdate(**fields, append=self.append, last_chunk=self.last_chunk)
         return Update(
             message=self.message or (),
             progress=self.progress.fraction if self.progress else None,

@@ -1,6 +1,6 @@
 from django.urls import path
 
-from mailbox.dialects.covenant import access_views, agent_views, batch_views, repair_views, views
+from mailbox.dialects.covenant import access_views, batch_views, repair_views, views
 
 urlpatterns = [
     path("a2a/tasks", views.TasksView.as_view()),
@@ -36,14 +36,14 @@ urlpatterns = [
     path("a2a/replay-entries/drop", repair_views.DropReplayView.as_view()),
     path("a2a/deliveries", repair_views.DeliveriesView.as_view()),
     path("a2a/deliveries/<id:delivery_id>/resend", repair_views.ResendView.as_view()),
-    path("a2a/peers", agent_views.PeersView.as_view()),
-    path("a2a/me", agent_views.MeView.as_view()),
-    path("a2a/agents", agent_views.AgentsView.as_view()),
-    path("a2a/agents/<str:name>", agent_views.AgentEntryView.as_view()),
-    path("a2a/agents/<str:name>/pause", agent_views.PauseView.as_view()),
-    path("a2a/agents/<str:name>/resume", agent_views.ResumeView.as_view()),
-    path("a2a/agents/<str:name>/quotas", agent_views.QuotasView.as_view()),
-    path("a2a/agents/<str:name>/pubkey", agent_views.SigningKeysView.as_view()),
+    path("a2a/peers", access_views.PeersView.as_view()),
+    path("a2a/me", access_views.MeView.as_view()),
+    path("a2a/agents", access_views.AgentsView.as_view()),
+    path("a2a/agents/<str:name>", access_views.AgentEntryView.as_view()),
+    path("a2a/agents/<str:name>/pause", access_views.PauseView.as_view()),
+    path("a2a/agents/<str:name>/resume", access_views.ResumeView.as_view()),
+    path("a2a/agents/<str:name>/quotas", access_views.QuotasView.as_view()),
+    path("a2a/agents/<str:name>/pubkey", access_views.SigningKeysView.as_view()),
     path("a2a/keys", access_views.KeysView.as_view()),
     path("a2a/keys/rotate", access_views.RotateKeyView.as_view()),
     path("a2a/keys/revoke", access_views.RevokeKeyView.as_view()),

@@ -46,8 +46,9 @@ TEMPLATES: list[Json] = [
 ]
 
 
-def list_resources(call: McpCall, cursor: str | None) -> Json:
+def _resources(call: McpCall) -> Json:
     """Return a page of the caller's tasks, the newest first. The resource of a task names its artifacts."""
+    cursor = parse(PageParams, call.message.params).cursor
     page = lists.all_tasks(call.caller, limit=RESOURCES, cursor=cursor)
     further = {} if page.next_cursor is None else {"nextCursor": page.next_cursor}
     return {"resources": [_entry(entry.task) for entry in page.items], **further}
@@ -180,7 +181,7 @@ INSTRUCTIONS = (
     "with say. To work for others, call receive_task with a wait, do the work, and post it with answer_task under the "
     "lease_id; report_progress meanwhile, and ask_sender if something is unclear."
 )
-_NAME = "a2a-hub"
+CAPABILITIES: Json = {"tools": {}, "resources": {}}
 
 
 class InitializeParams(Lax):
@@ -235,25 +236,21 @@ def _complete(result: Json, method: McpMethod, version: str) -> Json:
 
 
 def _server_info() -> Json:
-    return {"name": _NAME, "title": settings.A2A_HUB_NAME, "version": settings.A2A_VERSION}
+    return {"name": "a2a-hub", "title": settings.A2A_HUB_NAME, "version": settings.A2A_VERSION}
 
 
 def _initialize(call: McpCall) -> Json:
     wanted = parse(InitializeParams, call.message.params).protocolVersion
     return {
         "protocolVersion": wanted if wanted in messages.BY_HANDSHAKE else messages.BY_HANDSHAKE[-1],
-        "capabilities": _capabilities(),
+        "capabilities": CAPABILITIES,
         "serverInfo": _server_info(),
         "instructions": INSTRUCTIONS,
     }
 
 
 def _discover(call: McpCall) -> Json:
-    return {"supportedVersions": list(messages.VERSIONS), "capabilities": _capabilities(), "instructions": INSTRUCTIONS}
-
-
-def _capabilities() -> Json:
-    return {"tools": {}, "resources": {}}
+    return {"supportedVersions": list(messages.VERSIONS), "capabilities": CAPABILITIES, "instructions": INSTRUCTIONS}
 
 
 def _tools(call: McpCall) -> Json:
@@ -292,10 +289,6 @@ def _awaited_tool(steps: Waiting[Json]) -> Waiting[Json]:
         raise
     except MailboxError as error:
         return tool_failure(error)
-
-
-def _resources(call: McpCall) -> Json:
-    return list_resources(call, parse(PageParams, call.message.params).cursor)
 
 
 def _read_resource(call: McpCall) -> Json:

@@ -143,14 +143,7 @@ class AnswerTask(OfLease):
     message: Annotated[Blocks, Field(description="Closing words beside the content.")] = []
 
     def envelope(self) -> envelopes.ResultEnvelope:
-        return envelopes.ResultEnvelope(
-            task_id=self.task_id,
-            status=envelopes.ResultStatus(self.status),
-            content=self.content,
-            error_message=self.error_message,
-            lease_id=self.lease_id,
-            message=self.message,
-        )
+        return envelopes.ResultEnvelope(**{**dict(self), "status": envelopes.ResultStatus(self.status)})
 
 
 class ProducedArtifact(Exact):
@@ -162,14 +155,7 @@ class ProducedArtifact(Exact):
     last_chunk: bool = Field(False, strict=True, description="The artifact is complete with this.")
 
     def update(self) -> ArtifactUpdate:
-        return ArtifactUpdate(
-            content=self.content,
-            artifact_id=self.artifact_id,
-            name=self.name,
-            description=self.description,
-            append=self.append,
-            last_chunk=self.last_chunk,
-        )
+        return ArtifactUpdate(**dict(self))
 
 
 class ReportProgress(OfLease):

@@ -1,7 +1,6 @@
 """MCP over streamable HTTP, without sessions. Source: MCP, "Streamable HTTP"."""
 
-import logging
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from http import HTTPStatus
 from typing import Any, Literal, NotRequired
 
@@ -13,11 +12,11 @@ from rest_framework.response import Response
 from typing_extensions import TypedDict
 
 from mailbox.access.limits import rates
-from mailbox.dialects.base import view
+from mailbox.dialects.base import pages
 from mailbox.dialects.base.bodies import Begun, encoded, stream
 from mailbox.dialects.base.http_errors import STATUS, TRANSPORT_STATUS
 from mailbox.dialects.base.openapi import operation
-from mailbox.dialects.base.view import DialectView, as_mailbox_error
+from mailbox.dialects.base.pages import CrossOriginView
 from mailbox.dialects.mcp import messages, methods
 from mailbox.dialects.mcp.messages import McpCall, McpMessage, Waiting
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
@@ -63,23 +62,21 @@ class McpAnswer(RootModel[McpMembers | list[McpMembers]]):
 
 MOST_IN_BATCH = 100
 NEVER_IN_BATCH = ("initialize", "resources/read")  # the contents of a hundred artifacts would fill the memory
-_CORS_HEADERS = (
-    *("Content-Type", "Authorization", "X-API-Key", "Last-Event-ID", "Mcp-Session-Id"),
-    *(messages.VERSION_HEADER, messages.METHOD_HEADER, messages.NAME_HEADER),
-)
-_logger = logging.getLogger(__name__)
-
 Json = dict[str, Any]
 
 
-class McpView(DialectView):
+class McpView(CrossOriginView):
     http_method_names = ("post", "options")
     error_status = {**STATUS, messages.ForeignOriginError: HTTPStatus.FORBIDDEN}
+    cors_headers = (
+        *("Content-Type", "Authorization", "X-API-Key", "Last-Event-ID", "Mcp-Session-Id"),
+        *(messages.VERSION_HEADER, messages.METHOD_HEADER, messages.NAME_HEADER),
+    )
     rpc_id: messages.MessageId | None = None  # of the request, once its body was read
     message: McpMessage | None = None  # None until the whole envelope was read
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        if view.is_foreign_page(request.headers):
+        if pages.is_foreign_page(request.headers):
             raise messages.ForeignOriginError
         if request.method != "OPTIONS":
             super().initial(request, *args, **kwargs)
@@ -154,16 +151,6 @@ class McpView(DialectView):
         except Exception as error:  # noqa: BLE001 (the status was sent, so that the stream must report it)
             yield _event(_fault(message.id, self.reported(error)))
 
-    def get_exception_handler(self) -> Callable[[Exception, Mapping[str, Any]], Response | None]:
-        return exception_handler
-
-    def reported(self, exc: Exception) -> Exception:
-        """Return the error that the client gets. A bug of the hub is logged."""
-        error = as_mailbox_error(exc, self.request)
-        if error is None:
-            _logger.error("a request of MCP failed", exc_info=exc)
-        return error or exc
-
     def status_of(self, error: MailboxError) -> HTTPStatus:
         """Return the HTTP status. Clients before 2026-07-28 get the errors of a request that was read with 200."""
         is_old = self.message is not None and self.message.version in messages.BY_HANDSHAKE
@@ -174,23 +161,8 @@ class McpView(DialectView):
                 return HTTPStatus.OK if is_old else HTTPStatus.BAD_REQUEST
         return self.error_status.get(type(error)) or TRANSPORT_STATUS[type(error)]
 
-    def error_body(self, error: MailboxError, status: HTTPStatus) -> object:
-        return self.fault(error)
-
     def fault(self, error: Exception) -> Json:
         return _fault(self.rpc_id, error)
-
-    def finalize_response(self, request: Any, response: HttpResponseBase, *args: Any, **kwargs: Any) -> Any:
-        view.admit_page(request.headers, response, methods=self.allowed_methods, headers=_CORS_HEADERS)
-        return super().finalize_response(request, response, *args, **kwargs)
-
-
-def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | None:
-    """Answer an error in the shape of JSON-RPC, also a bug of the hub."""
-    mcp: McpView = context["view"]
-    error = mcp.reported(exc)
-    response = view.exception_handler(error, context)
-    return response or Response(mcp.fault(error), status=HTTPStatus.INTERNAL_SERVER_ERROR)
 
 
 def _answer(rpc_id: messages.MessageId | None, result: Json) -> Json:

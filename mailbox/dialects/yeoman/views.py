@@ -29,12 +29,7 @@ from mailbox.words.envelopes import KEY_MAX_LENGTH
 Shape = TypeVar("Shape", bound=BaseModel)
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
-REPEATABLE = OpenApiParameter(
-    IDEMPOTENCY_KEY,
-    {"type": "string", "maxLength": KEY_MAX_LENGTH},
-    OpenApiParameter.HEADER,
-    description="Names this submission: sent again under the same name it makes no second task.",
-)
+REPEATABLE = OpenApiParameter(IDEMPOTENCY_KEY, {"type": "string", "maxLength": KEY_MAX_LENGTH}, OpenApiParameter.HEADER)
 ITSELF = "self"  # the id of every node in its own messages
 UNPROCESSABLE = HTTPStatus(422)
 STATUS: Mapping[type[errors.MailboxError], HTTPStatus] = {

@@ -5,7 +5,7 @@ Source: Agnostic, YeomanA2AClient, TaskStatusResponse; SecureYeoman, PeerAgent.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired, cast
 from uuid import UUID
 
 from typing_extensions import TypedDict
@@ -18,6 +18,7 @@ from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.times import epoch_ms
 
 TaskWord = Literal["pending", "running", "completed", "failed", "cancelled"]
+PeerWord = Literal["online", "suspect", "offline"]
 
 RESULT_WORDS: Mapping[str, ResultStatus] = {
     "completed": ResultStatus.OK,
@@ -30,12 +31,6 @@ RESULT_WORDS: Mapping[str, ResultStatus] = {
 }
 
 UNFINISHED = ("pending", "running")  # Agnostic's words for a task that has no result yet
-
-PEER_STATUS: Mapping[Peer.Status, Literal["online", "suspect", "offline"]] = {
-    Peer.Status.ONLINE: "online",
-    Peer.Status.SUSPECT: "suspect",
-    Peer.Status.OFFLINE: "offline",
-}
 
 UNRESOLVED: Mapping[str, TaskWord] = {
     Task.State.QUEUED: "pending",
@@ -99,7 +94,7 @@ class PeerAgent(TypedDict):
     trustLevel: Literal["untrusted"]
     capabilities: Any
     lastSeen: int
-    status: Literal["online", "suspect", "offline"]
+    status: PeerWord
 
 
 def peer(row: Peer, now: datetime) -> PeerAgent:
@@ -112,7 +107,7 @@ def peer(row: Peer, now: datetime) -> PeerAgent:
         "trustLevel": "untrusted",
         "capabilities": row.announced,
         "lastSeen": epoch_ms(row.last_seen_at),
-        "status": PEER_STATUS[row.status(now)],
+        "status": cast(PeerWord, row.status(now)),
     }
 
 

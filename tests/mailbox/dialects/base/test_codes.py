@@ -1,6 +1,6 @@
 import pytest
 
-from mailbox.dialects.base import http_errors
+from mailbox.dialects.base import texts
 from mailbox.dialects.marianne.registry_views import RegistryView
 from mailbox.dialects.marianne.views import InboxView
 
@@ -8,7 +8,7 @@ pytestmark = pytest.mark.one_database
 
 
 def test_each_code_stands_once_with_its_status_its_meaning_and_advice() -> None:
-    rows = http_errors.error_codes()
+    rows = texts.error_codes()
 
     assert len({row.code for row in rows}) == len(rows)
     assert [row.code for row in rows if not (row.meaning and row.advice)] == []
@@ -19,14 +19,11 @@ def test_each_code_stands_once_with_its_status_its_meaning_and_advice() -> None:
 def test_there_is_advice_for_the_codes_that_there_are() -> None:
     tables = (InboxView.error_status, RegistryView.error_status)
 
-    assert {row.code for table in tables for row in http_errors.error_codes(table)} == http_errors.ADVICE.keys()
+    assert {row.code for table in tables for row in texts.error_codes(table)} == texts.all_texts().advice.keys()
 
 
 def test_the_table_has_a_line_for_each_code() -> None:
-    rows = http_errors.error_codes()
+    rows = texts.error_codes()
 
-    assert http_errors.table_of_codes(rows).count("\n") == len(rows) + 2
-    assert (
-        "| `unknown_task` | 404 | No such task is known to this caller. | Check the id"
-        in http_errors.table_of_codes(rows)
-    )
+    assert texts.table_of_codes(rows).count("\n") == len(rows) + 2
+    assert "| `unknown_task` | 404 | No such task is known to this caller. | Check the id" in texts.table_of_codes(rows)

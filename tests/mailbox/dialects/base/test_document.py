@@ -10,9 +10,9 @@ import pytest
 from pydantic import BaseModel
 
 from a2aproject.settings.edge import TAGS
-from mailbox.dialects.base import openapi
+from mailbox.dialects.base import texts as texts_
 from mailbox.dialects.base.document import PREFIX
-from mailbox.dialects.base.openapi import Text
+from mailbox.dialects.base.texts import Text
 from mailbox.words import content
 from tests.support.api import schema
 from tools.lint import prose
@@ -243,7 +243,7 @@ def test_a_stream_is_text_with_an_event_of_the_named_shape() -> None:
 
 
 def test_no_text_describes_what_the_document_lacks() -> None:
-    texts = openapi.all_texts()
+    texts = texts_.all_texts()
     names = {name for _, name, _ in fields()}
     known = {(component, name) for component, name, _ in fields()} | {(name, "") for name in COMPONENTS}
     ids = {operation["operationId"] for _, operation in OPERATIONS}
@@ -255,7 +255,7 @@ def test_no_text_describes_what_the_document_lacks() -> None:
 
 
 def test_the_texts_keep_the_rule_of_prose() -> None:
-    texts = openapi.all_texts()
+    texts = texts_.all_texts()
     groups: tuple[Mapping[str, Text], ...] = (texts.fields, texts.parameters, texts.operations, *texts.shapes.values())
 
     assert [fault for group in groups for one in group.values() for fault in prose.faults(one.text)] == []
@@ -264,10 +264,10 @@ def test_the_texts_keep_the_rule_of_prose() -> None:
 def test_a_text_of_two_files_is_refused(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
-        (tmp_path / folder / openapi.FILE).write_text('[fields]\nid = ["The id.", 7]\n')
-    monkeypatch.setattr(openapi, "DIALECTS", tmp_path)
+        (tmp_path / folder / texts_.FILE).write_text('[fields]\nid = ["The id.", 7]\n')
+    monkeypatch.setattr(texts_, "DIALECTS", tmp_path)
 
     with pytest.raises(ValueError, match="describes what another file describes: id"):
-        openapi.all_texts.__wrapped__()
-    (tmp_path / "two" / openapi.FILE).unlink()
-    assert openapi.all_texts.__wrapped__().fields == {"id": Text(text="The id.", example=(7,))}
+        texts_.all_texts.__wrapped__()
+    (tmp_path / "two" / texts_.FILE).unlink()
+    assert texts_.all_texts.__wrapped__().fields == {"id": Text(text="The id.", example=(7,))}

@@ -3,7 +3,7 @@
 import pytest
 
 from mailbox.access.credentials import public_routes
-from mailbox.dialects.corvid.agent_views import HubCardView
+from mailbox.dialects.corvid.views import HubCardView
 
 pytestmark = pytest.mark.django_db
 
