@@ -17,7 +17,7 @@ import msgspec
 from a2a_hub_client import refusals
 from a2a_hub_client._calls import MOST_BYTES, PAGE, Call, error_of_item, get, hub_json, of_task, page, post
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
-from a2a_hub_client.models.tasks import HeldLease
+from a2a_hub_client.models.tasks import AgentId, HeldLease
 from a2a_hub_client.refusals import ForbiddenError
 from a2a_hub_client.retry import Backoff, Retry
 from a2a_hub_client.worker.job import LeasedTask, TaskResult
@@ -112,14 +112,12 @@ class WorkerClient:
 
     def heartbeat(self, leased: LeasedTask) -> int:
         """Send a heartbeat; return the number of messages of the task's sender."""
-        answer = self._post(of_task(leased.id, "heartbeat"), {"lease_id": leased.lease_id}, _turn)
-        return leased.turn if answer is None else answer
+        return self._post(of_task(leased.id, "heartbeat"), {"lease_id": leased.lease_id}, _turn_of(leased))
 
     def update(self, leased: LeasedTask, updates: Sequence[Mapping[str, Any]], attempt_id: UUID) -> int:
         """Post updates; return as `heartbeat` does. Repeating the call with the same ``attempt_id`` posts them once."""
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
-        answer = self._post(of_task(leased.id, "updates"), body, _turn)
-        return leased.turn if answer is None else answer
+        return self._post(of_task(leased.id, "updates"), body, _turn_of(leased))
 
     def answer(self, leased: LeasedTask, answer: TaskResult, meanwhile: Callable[[], object]) -> None:
         """Post the result under the lease. Repeating the call changes nothing.
@@ -176,9 +174,9 @@ def _messages(answer: Json) -> tuple[list[dict[str, Any]], int | None]:
     return list(answer["messages"]), answer["next_after"]
 
 
-def _turn(answer: Json) -> int | None:
-    """Return the number of messages of the sender, None at a hub of an earlier version."""
-    return int(answer["turn"]) if "turn" in answer else None
+def _turn_of(leased: LeasedTask) -> Read[int]:
+    """Return a reader of the number of messages of the sender: that of the lease at a hub of an earlier version."""
+    return lambda answer: int(answer.get("turn", leased.turn))
 
 
 PAUSES = Retry(patience=None)
@@ -384,13 +382,7 @@ def foreign_key(
         say("The hub answers again.")
     if not owner:
         return None
-    agent = owner["agent"]
-    if agent is None:
+    if owner["agent"] is None:
         return f"the person {owner['person']}"
-    return None if name is None or is_called(agent, name) else str(agent["display"])
-
-
-def is_called(agent: Mapping[str, Any], name: str) -> bool:
-    """Whether ``name`` is the agent's display, local part or public key."""
-    display = agent["display"]
-    return name in (display, display.partition("@")[0], agent["pubkey"])
+    agent = msgspec.convert(owner["agent"], AgentId)
+    return None if name is None or agent.is_called(name) else agent.display
