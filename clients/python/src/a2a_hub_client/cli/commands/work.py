@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import shutil
 import sys
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from a2a_hub_client.cli.command import FAILED, WRONG_USAGE, CommandError, Session, alone, command
+from a2a_hub_client.cli.command import FAILED, WRONG_USAGE, CommandError, Session, alone, argument, command, option
 from a2a_hub_client.cli.contexts import Context
 from a2a_hub_client.cli.tables import single_line
 from a2a_hub_client.credentials import KEY, KeyFile
 
 if TYPE_CHECKING:
-    from a2a_hub_client.worker.orphans import Resuming
+    from a2a_hub_client.worker.orphans import Resume, Resuming
 
 MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
 LONGEST_GRACE, LONGEST_HEARTBEAT, LONGEST_SILENCE = 86_400, 3600, 86_400  # seconds
@@ -27,36 +26,7 @@ LONGEST_GRACE, LONGEST_HEARTBEAT, LONGEST_SILENCE = 86_400, 3600, 86_400  # seco
 work_app = alone()
 
 
-class Kept(str, enum.Enum):
-    """The part of the output that is the result."""
-
-    LAST = "last"
-    ALL = "all"
-
-
-class Messages(str, enum.Enum):
-    """Whether lines of the output become messages."""
-
-    ALL = "all"
-    NONE = "none"
-
-
-class Protocol(str, enum.Enum):
-    """Whether the program may write control lines."""
-
-    PLAIN = "plain"
-    LINES = "lines"
-
-
-class Resume(str, enum.Enum):
-    """The leases of a crashed worker that this one takes over."""
-
-    ALL = "all"
-    IDEMPOTENT = "idempotent"
-    NONE = "none"
-
-
-Command = Annotated[list[str], typer.Argument(metavar="CMD...", help="The program and its arguments, after --.")]
+Command = Annotated[list[str], argument("CMD...", "The program and its arguments, after --.")]
 Concurrency = Annotated[
     int | None,
     typer.Option(
@@ -77,7 +47,7 @@ Batch = Annotated[
         help="Lease up to N tasks in one request, which also posts the results of the last tasks.",
     ),
 ]
-MaxTasks = Annotated[int | None, typer.Option("--max-tasks", min=1, metavar="N", help="Exit after N tasks.")]
+MaxTasks = Annotated[int | None, option("--max-tasks", "N", "Exit after N tasks.", min=1)]
 Once = Annotated[bool, typer.Option("--once", help="Exit after one task.")]
 Grace = Annotated[
     int,
@@ -100,13 +70,15 @@ Heartbeat = Annotated[
     ),
 ]
 Posted = Annotated[
-    Messages, typer.Option("--messages", help="none: post no line as a message, which saves a request per task.")
+    Literal["all", "none"],
+    typer.Option("--messages", help="none: post no line as a message, which saves a request per task."),
 ]
 Control = Annotated[
-    Protocol, typer.Option("--protocol", help="lines: CMD may write control lines, to ask, send artifacts and refuse.")
+    Literal["plain", "lines"],
+    typer.Option("--protocol", help="lines: CMD may write control lines, to ask, send artifacts and refuse."),
 ]
 TakenOver = Annotated[
-    Resume,
+    Literal["all", "idempotent", "none"],
     typer.Option(
         "--resume",
         help="The leases of crashed workers to take over; idempotent: of tasks whose sender lets them be done twice.",
@@ -124,14 +96,14 @@ ResumeAfter = Annotated[
 ]
 ResumeAttempts = Annotated[
     int,
-    typer.Option("--resume-attempts", min=1, metavar="N", help="Take over no task that was leased N times."),
+    option("--resume-attempts", "N", "Take over no task that was leased N times.", min=1),
 ]
 
 
 @command(work_app)
 def work(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="AGENT", help="The agent that owns the key.")],
+    name: Annotated[str, argument("AGENT", "The agent that owns the key.")],
     program: Command,
     concurrency: Concurrency = None,
     batch: Batch = None,
@@ -139,10 +111,12 @@ def work(
     once: Once = False,
     grace: Grace = 10,
     heartbeat: Heartbeat = 10,
-    result: Annotated[Kept, typer.Option("--result", help="Post the last line of the output or all.")] = Kept.LAST,
-    messages: Posted = Messages.ALL,
-    protocol: Control = Protocol.PLAIN,
-    resume: TakenOver = Resume.IDEMPOTENT,
+    result: Annotated[
+        Literal["last", "all"], typer.Option("--result", help="Post the last line of the output or all.")
+    ] = "last",
+    messages: Posted = "all",
+    protocol: Control = "plain",
+    resume: TakenOver = "idempotent",
     resume_after: ResumeAfter = None,
     resume_attempts: ResumeAttempts = 5,
 ) -> None:
@@ -169,9 +143,9 @@ def work(
     settings = ProgramSettings(
         command=program,
         environment=environment_without(_secret(session.context)),
-        result=result.value,
-        messages=messages.value,
-        protocol=protocol.value,
+        result=result,
+        messages=messages,
+        protocol=protocol,
         heartbeat=heartbeat,
         grace=grace,
     )
@@ -190,7 +164,7 @@ def _resuming(which: Resume, after: int | None, attempts: int, *, heartbeat: int
     """Return which leases the worker takes over. Raises `BadParameter` for a silence that live workers have, too."""
     from a2a_hub_client.worker.orphans import Resuming
 
-    resuming = Resuming(which=which.value, after=after, attempts=attempts)
+    resuming = Resuming(which=which, after=after, attempts=attempts)
     try:
         resuming.silence(heartbeat)
     except ValueError as error:
