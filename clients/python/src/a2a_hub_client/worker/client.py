@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent import futures
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
@@ -245,9 +246,9 @@ class BatchingClient(WorkerClient):
             else:
                 self._pending.append(posting)
                 self.changed.set()
-        while not posting.is_decided():
+        while not futures.wait([posting.outcome], WAIT).done:
             meanwhile()
-        if posting.is_alone():
+        if posting.outcome.result():
             super().answer(leased, answer, meanwhile)
 
     def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
@@ -326,30 +327,20 @@ def _refused(answer: Json) -> dict[int, HubError]:
 
 
 class _Posting:
-    """A result on its way to the hub."""
+    """A result on its way to the hub. ``outcome`` is whether it needs a request of its own, or the hub's error."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         self.body = body
         self.size = len(msgspec.json.encode(body))
         self.since = time.monotonic()
-        self._decided = threading.Event()
-        self._error: HubError | None = None
-        self._is_alone = False
+        self.outcome: futures.Future[bool] = futures.Future()
 
     def decide(self, error: HubError | None = None, *, alone: bool = False) -> None:
         """Report the hub's outcome. ``alone``: there is none, and the result needs a request of its own."""
-        self._error, self._is_alone = error, alone
-        self._decided.set()
-
-    def is_decided(self) -> bool:
-        """Wait for the decision, but only briefly. Return whether it was made."""
-        return self._decided.wait(WAIT)
-
-    def is_alone(self) -> bool:
-        """Return whether the result needs a request of its own, once it is decided. Raises the error of its result."""
-        if self._error is not None:
-            raise self._error
-        return self._is_alone
+        if error is None:
+            self.outcome.set_result(alone)
+        else:
+            self.outcome.set_exception(error)
 
 
 def foreign_key(

@@ -311,9 +311,6 @@ class Worker:
     def _is_over(self) -> bool:
         if self._stopping.is_set():
             return not self._attempts or self._abandon.is_set()
-        return self._is_done()
-
-    def _is_done(self) -> bool:
         return self._max_tasks is not None and self._finished >= self._max_tasks
 
     @property
