@@ -13,7 +13,7 @@ from django.conf import settings
 from django.core.management.base import CommandError
 
 from agentcards import card_signing, official_agents, official_card, profiles, registry
-from agentcards.models import AgentProfile, Tool
+from agentcards.models import AgentProfile
 from agentcards.tools import import_tools, registered
 from mailbox.access.agents import grants, own_agent_setup, registration
 from mailbox.access.callers import Caller
@@ -411,13 +411,13 @@ def _import_tools(options: Namespace) -> str:
 def _list_tools(options: Namespace) -> str:
     tools = registered()
     if options.json:
-        return output.as_json({"kind": "a2a_tools", "tools": [_tool(tool) for tool in tools]})
+        shown = [
+            {"name": tool.name, "description": tool.description, "tags": tool.tags, "default": tool.is_default}
+            for tool in tools
+        ]
+        return output.as_json({"kind": "a2a_tools", "tools": shown})
     rows = [(tool.name, "default" if tool.is_default else "", ",".join(tool.tags), tool.description) for tool in tools]
     return output.lines(output.columns(rows), none="(no tools)")
-
-
-def _tool(tool: Tool) -> dict[str, Any]:
-    return {"name": tool.name, "description": tool.description, "tags": tool.tags, "default": tool.is_default}
 
 
 def _json_file(path: str) -> Any:

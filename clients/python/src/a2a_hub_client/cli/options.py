@@ -25,27 +25,16 @@ SHOWN = 5  # ids of a refusal
 def agent_names(incomplete: str) -> list[str]:
     """Return the names of agents that begin so. Without an answer of the hub there is none."""
     from a2a_hub_client import Retry
-    from a2a_hub_client._calls import get
+    from a2a_hub_client._calls import get, page
+    from a2a_hub_client.models.tasks import AgentId
 
     try:
-        hub = contexts.connected(
-            contexts.chosen(ConnectionOptions()), retry=Retry(patience=0), timeout=COMPLETING_PATIENCE
-        )
-    except ConfigError:
+        context = contexts.chosen(ConnectionOptions())
+        with contexts.connected(context, retry=Retry(patience=0), timeout=COMPLETING_PATIENCE) as hub:
+            agents = hub.perform(get("/a2a/agents", page("agents", AgentId), limit=MOST)).items
+    except (ConfigError, HubError):
         return []
-    try:
-        page = hub.perform(get("/a2a/agents", _names, limit=MOST))
-    except HubError:
-        return []
-    finally:
-        hub.close()
-    return [name for name in page if name.startswith(incomplete)]
-
-
-def _names(body: bytes) -> list[str]:
-    import msgspec
-
-    return [agent["display"] for agent in msgspec.json.decode(body)["agents"]]
+    return [agent.display for agent in agents if agent.display.startswith(incomplete)]
 
 
 def reader(read: Callable[[str], T]) -> Callable[[str], T]:

@@ -131,7 +131,9 @@ def rotate(
         session.printer.note(f"Stored the new key in the context {', '.join(names)}.")
     elif session.printer.is_for_people:
         session.printer.note(SECRET)
-    _show_rotated(session, answer)
+    until = f"{answer['replaces']}, valid until {tables.local(answer['overlap_ends_at'])}"
+    shown = [("key", answer["public_id"]), ("api key", answer["api_key"]), ("replaces", until)]
+    session.printer.details(answer, lambda: shown)
     if failure is not None:
         raise CommandError(
             f"the hub has replaced the key, and the new key above is not stored: {failure}. `a2a login` stores it."
@@ -146,18 +148,6 @@ def _replace_stored(stored: Contexts, names: list[str], new: Context) -> ConfigE
     except ConfigError as error:
         return error
     return None
-
-
-def _show_rotated(session: Session, answer: Row) -> None:
-    until = tables.local(answer["overlap_ends_at"])
-    session.printer.details(
-        answer,
-        lambda: [
-            ("key", answer["public_id"]),
-            ("api key", answer["api_key"]),
-            ("replaces", f"{answer['replaces']}, valid until {until}"),
-        ],
-    )
 
 
 @command(key_app, "revoke")

@@ -20,54 +20,34 @@ from a2a_hub_client.credentials import KEY, KeyFile
 if TYPE_CHECKING:
     from a2a_hub_client.worker.orphans import Resume, Resuming
 
-MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
-LONGEST_GRACE, LONGEST_HEARTBEAT, LONGEST_SILENCE = 86_400, 3600, 86_400  # seconds
-
 work_app = alone()
 
 
-Command = Annotated[list[str], argument("CMD...", "The program and its arguments, after --.")]
 Concurrency = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--concurrency",
+        "N",
+        "Run at most N programs at once (default: 1, with --batch the number of processors).",
         min=1,
-        max=MOST_AT_ONCE,
-        metavar="N",
-        help="Run at most N programs at once (default: 1, with --batch the number of processors).",
+        max=256,
     ),
 ]
 Batch = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--batch",
+        "N",
+        "Lease up to N tasks in one request, which also posts the results of the last tasks.",
         min=1,
-        max=MOST_IN_A_BATCH,
-        metavar="N",
-        help="Lease up to N tasks in one request, which also posts the results of the last tasks.",
+        max=100,
     ),
 ]
-MaxTasks = Annotated[int | None, option("--max-tasks", "N", "Exit after N tasks.", min=1)]
-Once = Annotated[bool, typer.Option("--once", help="Exit after one task.")]
 Grace = Annotated[
-    int,
-    typer.Option(
-        "--grace",
-        min=0,
-        max=LONGEST_GRACE,
-        metavar="S",
-        help="Seconds to finish after Ctrl-C, and from SIGTERM to SIGKILL.",
-    ),
+    int, option("--grace", "S", "Seconds to finish after Ctrl-C, and from SIGTERM to SIGKILL.", min=0, max=86_400)
 ]
 Heartbeat = Annotated[
-    int,
-    typer.Option(
-        "--heartbeat",
-        min=1,
-        max=LONGEST_HEARTBEAT,
-        metavar="S",
-        help="Seconds between heartbeats, which also notice a lost lease.",
-    ),
+    int, option("--heartbeat", "S", "Seconds between heartbeats, which also notice a lost lease.", min=1, max=3600)
 ]
 Posted = Annotated[
     Literal["all", "none"],
@@ -86,17 +66,13 @@ TakenOver = Annotated[
 ]
 ResumeAfter = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--resume-after",
+        "S",
+        "Seconds without a heartbeat after which a worker is crashed (default: 3 heartbeats + 15, at least 30).",
         min=1,
-        max=LONGEST_SILENCE,
-        metavar="S",
-        help="Seconds without a heartbeat after which a worker is crashed (default: 3 heartbeats + 15, at least 30).",
+        max=86_400,
     ),
-]
-ResumeAttempts = Annotated[
-    int,
-    option("--resume-attempts", "N", "Take over no task that was leased N times.", min=1),
 ]
 
 
@@ -104,11 +80,11 @@ ResumeAttempts = Annotated[
 def work(
     session: Session,
     name: Annotated[str, argument("AGENT", "The agent that owns the key.")],
-    program: Command,
+    program: Annotated[list[str], argument("CMD...", "The program and its arguments, after --.")],
     concurrency: Concurrency = None,
     batch: Batch = None,
-    max_tasks: MaxTasks = None,
-    once: Once = False,
+    max_tasks: Annotated[int | None, option("--max-tasks", "N", "Exit after N tasks.", min=1)] = None,
+    once: Annotated[bool, typer.Option("--once", help="Exit after one task.")] = False,
     grace: Grace = 10,
     heartbeat: Heartbeat = 10,
     result: Annotated[
@@ -118,7 +94,9 @@ def work(
     protocol: Control = "plain",
     resume: TakenOver = "idempotent",
     resume_after: ResumeAfter = None,
-    resume_attempts: ResumeAttempts = 5,
+    resume_attempts: Annotated[
+        int, option("--resume-attempts", "N", "Take over no task that was leased N times.", min=1)
+    ] = 5,
 ) -> None:
     """Lease the tasks of an agent, and run CMD once per task.
 
