@@ -20,7 +20,7 @@ from mailbox.management.cli.remote_agents import read_key
 from mailbox.words import content
 
 if TYPE_CHECKING:
-    from agentcards.official_client.client import AgentAddress, ReachedAgent
+    from agentcards.official_client.client import ReachedAgent
     from agentcards.official_client.dialogue import Heard
     from agentcards.official_client.shown import ShownMessage, ShownTask
 
@@ -85,31 +85,18 @@ def _ask(options: Namespace) -> str:
     from agentcards.official_client import client
     from mailbox.outbound import destinations
 
-    is_own = "://" not in options.agent
+    is_own, url = "://" not in options.agent, options.agent
+    if is_own:
+        name = arguments.agent(options.agent).display
+        url = f"{settings.PUBLIC_URL.rstrip('/')}/agents/{quote(name, safe='@')}"
+    key = read_key(options.key_file) if options.key_file else ""
+    if is_own:
+        key = key or os.environ.get(KEY, "").strip()
     hub = urlsplit(settings.PUBLIC_URL).hostname or ""
     with destinations.allowing(hub) if is_own else nullcontext():
-        address = _own_address(options) if is_own else _address(options)
+        address = client.AgentAddress.parse(url, key)
         agent = client.reached(address, client.discover(address).interface)
         return _Conversation(agent, options).run()
-
-
-def _own_address(options: Namespace) -> AgentAddress:
-    from agentcards.official_client.client import AgentAddress
-
-    agent = arguments.agent(options.agent)
-    key = _key(options) or os.environ.get(KEY, "").strip()
-    url = f"{settings.PUBLIC_URL.rstrip('/')}/agents/{quote(agent.display, safe='@')}"
-    return AgentAddress.parse(url, key)
-
-
-def _address(options: Namespace) -> AgentAddress:
-    from agentcards.official_client.client import AgentAddress
-
-    return AgentAddress.parse(options.agent, _key(options))
-
-
-def _key(options: Namespace) -> str:
-    return read_key(options.key_file) if options.key_file else ""
 
 
 class _Conversation:

@@ -1,23 +1,18 @@
 """``discover``, ``invoke``, ``carry``: calls to remote agents and to receivers. Source: corvid-agent, MCP tools."""
 
-from __future__ import annotations
-
 import json
 import signal
 import threading
 from argparse import Namespace
 from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from django.core.management.base import CommandError
 
 from mailbox.management.cli import arguments, output
 from mailbox.management.cli.arguments import argument, command
 from mailbox.management.cli.progress import spinning
-
-if TYPE_CHECKING:
-    from agentcards.client import RemoteInvocationResult
 
 # Each command imports its client itself, so the other commands start without httpx and httpcore.
 URL = arguments.url_without_credentials("URL")
@@ -67,7 +62,8 @@ def _invoke(options: Namespace) -> str:
             options.url, options.text, skill=options.skill, timeout_ms=options.timeout_ms
         )
     if options.json:
-        return output.as_json(_spelled(result))
+        outcome = {"success": result.success, "taskId": result.task_id}
+        return output.as_json({**outcome, "responseText": result.response_text, "error": result.error})
     if not result.success:
         raise CommandError(output.printable(f"Remote agent invocation failed: {result.error}"))
     return output.printable(result.response_text or "(no response text)")
@@ -88,15 +84,6 @@ def _carry(options: Namespace) -> str:
     for ended in running:
         ended.result()
     return ""
-
-
-def _spelled(result: RemoteInvocationResult) -> dict[str, object]:
-    return {
-        "success": result.success,
-        "taskId": result.task_id,
-        "responseText": result.response_text,
-        "error": result.error,
-    }
 
 
 def _lines(card: dict[str, Any]) -> Iterator[str]:

@@ -75,10 +75,11 @@ def _add_conversation_commands(commands: arguments.Commands) -> None:
 
 
 def _post(options: Namespace) -> str:
+    content = [{"type": "text", "text": options.text}] if options.text is not None else options.content or []
     envelope = ResultEnvelope(
         task_id=options.task_id,
         status=ResultStatus(options.status),
-        content=_blocks(options),
+        content=content,
         error_message=options.error_message,
         lease_id=options.lease_id,
         message=[] if options.message is None else [{"type": "text", "text": options.message}],
@@ -86,12 +87,6 @@ def _post(options: Namespace) -> str:
     )
     posted = results.post_result(Caller.command_line(lookup.recipient_of(options.task_id)), envelope)
     return output.answer(options, wire.posted(posted), f"posted {posted.status} for task {posted.task.uuid}")
-
-
-def _blocks(options: Namespace) -> list[dict[str, Any]]:
-    if options.text is not None:
-        return [{"type": "text", "text": options.text}]
-    return options.content or []
 
 
 def _drain(options: Namespace) -> str:

@@ -56,13 +56,11 @@ class Command(BaseCommand):
         except MailboxError as refusal:
             raise CommandError(output.printable(errors.text_for_program(refusal))) from refusal
         except (InterfaceError, OperationalError, ProgrammingError) as error:
-            hint = " `manage.py migrate` prepares it." if _lacks_a_table(error) else ""
+            lacks_a_table = isinstance(error, ProgrammingError) or str(error).startswith(
+                "no such"
+            )  # the latter: SQLite
+            hint = " `manage.py migrate` prepares it." if lacks_a_table else ""
             raise CommandError(f"the database cannot be used: {' '.join(str(error).split())}.{hint}") from error
         except KeyboardInterrupt as interrupt:
             raise CommandError("interrupted", returncode=INTERRUPTED) from interrupt
         return printed
-
-
-def _lacks_a_table(error: Exception) -> bool:
-    """Whether the error tells of a database without the hub's tables."""
-    return isinstance(error, ProgrammingError) or str(error).startswith("no such")  # the latter is SQLite's

@@ -160,7 +160,8 @@ _NOT_DONE = {HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 def error_of_answer(status: int, reason: str, body: bytes, headers: Mapping[str, str]) -> HubError:
     """Return the error of an answer that is no success. Without the hub's JSON its message is the status line."""
     reported = _reported(body) or {"message": f"{status} {reason}".strip()}
-    return _error(reported, status, retry_after=_seconds(headers.get("Retry-After", "")))
+    pause = headers.get("Retry-After", "")
+    return _error(reported, status, retry_after=float(pause) if pause.isdecimal() else None)
 
 
 def error_of_item(refused: Mapping[str, Any]) -> HubError:
@@ -202,10 +203,6 @@ def _reported(body: bytes) -> Mapping[str, Any] | None:
     except (msgspec.DecodeError, UnicodeDecodeError):
         return None
     return report if isinstance(report, dict) and isinstance(report.get("message"), str) else None
-
-
-def _seconds(text: str) -> float | None:
-    return float(text) if text.isdecimal() else None
 
 
 def of_task(task_id: Id, *more: str) -> str:

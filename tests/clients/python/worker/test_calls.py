@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from a2a_hub_client.worker.functions import LONGEST_COMPLAINT, CoroutineCall, OwnLoop, ThreadCall
+from a2a_hub_client.worker.functions import LONGEST_COMPLAINT, CoroutineCall, FunctionSettings, OwnLoop, ThreadCall
 from a2a_hub_client.worker.job import Stop
 from tests.clients.python.worker.test_closings import leased_task
 from tests.support.hub import PATIENCE
@@ -21,11 +21,11 @@ def begun():
     own = OwnLoop()
 
     def begin(handler, *, grace=PATIENCE):
-        how = {"grace": grace, "show_traceback": False}
+        settings = FunctionSettings(handler=handler, grace=grace)
         call = (
-            CoroutineCall(leased_task(), handler, loop=own.loop, **how)
+            CoroutineCall(leased_task(), settings, own.loop)
             if asyncio.iscoroutinefunction(handler)
-            else ThreadCall(leased_task(), handler, **how)
+            else ThreadCall(leased_task(), settings)
         )
         call.start([{"role": "user", "content": []}])
         return call

@@ -92,16 +92,9 @@ class AsyncHandling(AsyncConnection):
             function = FunctionSettings(
                 handler=handler, heartbeat=seconds(heartbeat), grace=seconds(grace), show_traceback=show_traceback
             )
-            settings = WorkerSettings(
-                function=function,
-                concurrency=concurrency,
-                batch=batch,
-                resuming=Resuming(
-                    which=resume,
-                    after=None if resume_after is None else seconds(resume_after),
-                    attempts=resume_attempts,
-                ),
-            )
+            after = None if resume_after is None else seconds(resume_after)
+            resuming = Resuming(which=resume, after=after, attempts=resume_attempts)
+            settings = WorkerSettings(function=function, concurrency=concurrency, batch=batch, resuming=resuming)
             self._running = AsyncRunning(self._transport, settings)
             return handler
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import enum
 import functools
 import inspect
 import json
@@ -17,7 +16,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
-from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
 import msgspec
 import typer
@@ -39,12 +38,7 @@ LONG_PATIENCE = 60.0  # of a command that runs for long
 _BEYOND_ASCII = re.compile(r"[^\n -~]")
 
 
-class Output(str, enum.Enum):
-    """The form of an answer."""
-
-    TABLE = "table"
-    JSON = "json"
-    JSONL = "jsonl"
+Output = Literal["table", "json", "jsonl"]  # the form of an answer
 
 
 class Printer:
@@ -56,7 +50,7 @@ class Printer:
     @property
     def is_for_people(self) -> bool:
         """Whether the answers are printed for people, not as JSON."""
-        return self.output is Output.TABLE
+        return self.output == "table"
 
     def answer(self, answer: Any, text_of: Callable[[], str]) -> None:
         """Print an answer of the hub: what ``text_of`` returns, or its JSON."""
@@ -75,10 +69,10 @@ class Printer:
     def listed(self, answer: Mapping[str, Any], key: str, columns: Sequence[Column], *, none: str) -> None:
         """Print the items of a list: a table with these columns, ``none`` without an item, or JSON."""
         items = answer[key]
-        if self.output is Output.JSONL:
+        if self.output == "jsonl":
             for item in items:
                 self.document(item)
-        elif self.output is Output.JSON:
+        elif self.output == "json":
             self.document(answer)
         elif items:
             tables.print_table(items, columns)
@@ -90,7 +84,7 @@ class Printer:
     def document(self, value: Any) -> None:
         """Print a value as JSON, on one line for ``jsonl``. Characters that control a terminal are escaped in it."""
         encoded = msgspec.json.encode(value)
-        text = encoded if self.output is Output.JSONL else msgspec.json.format(encoded, indent=2)
+        text = encoded if self.output == "jsonl" else msgspec.json.format(encoded, indent=2)
         typer.echo(_BEYOND_ASCII.sub(_escaped, text.decode()).encode())
 
     def text(self, text: str) -> None:
@@ -165,6 +159,10 @@ class Session:
             answer = {**page, key: answer[key] + page[key]}
         return answer
 
+    def show(self, route: str, key: str, columns: Sequence[Column], *, none: str, limit: int, **query: Any) -> None:
+        """Print a list of the hub, as `listed` reads it."""
+        self.printer.listed(self.listed(route, key, limit=limit, **query), key, columns, none=none)
+
     def close(self) -> None:
         """Close the connections."""
         if "hub" in vars(self):
@@ -202,19 +200,29 @@ def _sentence(error: Exception, session: Session | None) -> str:
     return " ".join([str(error), *fields])
 
 
+def option(name: str, metavar: str, text: str, *shorter: str, **how: Any) -> Any:
+    """Return an option that has a value."""
+    return typer.Option(name, *shorter, metavar=metavar, help=text, **how)
+
+
+def argument(metavar: str, text: str, **how: Any) -> Any:
+    """Return an argument."""
+    return typer.Argument(metavar=metavar, help=text, **how)
+
+
 SETTINGS = {"help_option_names": ["-h", "--help"]}
 SHARED: dict[str, tuple[Any, Any]] = {
-    "output": (Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")], Output.TABLE),
-    "url": (Annotated[str | None, typer.Option("--url", metavar="URL", help="The hub (default: A2A_URL).")], None),
-    "context": (Annotated[str | None, typer.Option("--context", metavar="NAME", help="A hub of `a2a login`.")], None),
+    "output": (Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")], "table"),
+    "url": (Annotated[str | None, option("--url", "URL", "The hub (default: A2A_URL).")], None),
+    "context": (Annotated[str | None, option("--context", "NAME", "A hub of `a2a login`.")], None),
     "key_file": (
-        Annotated[str | None, typer.Option("--key-file", metavar="FILE", help="The API key (default: A2A_API_KEY).")],
+        Annotated[str | None, option("--key-file", "FILE", "The API key (default: A2A_API_KEY).")],
         None,
     ),
     "signing_key_file": (
         Annotated[
             str | None,
-            typer.Option("--signing-key-file", metavar="FILE", help="Sign requests with this private key instead."),
+            option("--signing-key-file", "FILE", "Sign requests with this private key instead."),
         ],
         None,
     ),
@@ -224,17 +232,13 @@ SHARED: dict[str, tuple[Any, Any]] = {
 def noun(help_text: str) -> typer.Typer:
     """Return a group of commands."""
     app = alone()
-    app.callback(help=help_text)(_nothing)
+    app.callback(help=help_text)(lambda: None)  # a command alone would be no group
     return app
 
 
 def alone() -> typer.Typer:
     """Return the place of a command that stands alone."""
     return typer.Typer(rich_markup_mode=None, no_args_is_help=True, add_completion=False, context_settings=SETTINGS)
-
-
-def _nothing() -> None:
-    """Make a group of what would be a command alone."""
 
 
 def command(

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 from uuid import uuid4
 
 from a2a_hub_client.credentials import KEY, URL, Credentials, KeyFile, KeySource, credentials
+from a2a_hub_client.models.wire import filled
 
 if TYPE_CHECKING:
     from a2a_hub_client import Hub
@@ -108,7 +109,7 @@ def store(contexts: Contexts) -> None:
 
     file = path()
     document: dict[str, Any] = {} if contexts.current is None else {"current": contexts.current}
-    document["contexts"] = {name: _filled(context) for name, context in contexts.by_name.items()}
+    document["contexts"] = {name: filled(asdict(context)) for name, context in contexts.by_name.items()}
     try:
         file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         _replace(file, tomli_w.dumps(document).encode())
@@ -129,10 +130,6 @@ def _replace(file: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             written.unlink(missing_ok=True)
         raise
-
-
-def _filled(context: Context) -> dict[str, str]:
-    return {name: value for name, value in asdict(context).items() if value is not None}
 
 
 HOW = f"run `a2a login`, or set {URL} and {KEY}"

@@ -9,7 +9,7 @@ from uuid import UUID
 import typer
 
 from a2a_hub_client.cli import contexts, tables
-from a2a_hub_client.cli.command import CommandError, Session
+from a2a_hub_client.cli.command import CommandError, Session, argument, option
 from a2a_hub_client.cli.contexts import ConfigError, ConnectionOptions
 from a2a_hub_client.errors import HubError
 
@@ -25,27 +25,16 @@ SHOWN = 5  # ids of a refusal
 def agent_names(incomplete: str) -> list[str]:
     """Return the names of agents that begin so. Without an answer of the hub there is none."""
     from a2a_hub_client import Retry
-    from a2a_hub_client._calls import get
+    from a2a_hub_client._calls import get, page
+    from a2a_hub_client.models.tasks import AgentId
 
     try:
-        hub = contexts.connected(
-            contexts.chosen(ConnectionOptions()), retry=Retry(patience=0), timeout=COMPLETING_PATIENCE
-        )
-    except ConfigError:
+        context = contexts.chosen(ConnectionOptions())
+        with contexts.connected(context, retry=Retry(patience=0), timeout=COMPLETING_PATIENCE) as hub:
+            agents = hub.perform(get("/a2a/agents", page("agents", AgentId), limit=MOST)).items
+    except (ConfigError, HubError):
         return []
-    try:
-        page = hub.perform(get("/a2a/agents", _names, limit=MOST))
-    except HubError:
-        return []
-    finally:
-        hub.close()
-    return [name for name in page if name.startswith(incomplete)]
-
-
-def _names(body: bytes) -> list[str]:
-    import msgspec
-
-    return [agent["display"] for agent in msgspec.json.decode(body)["agents"]]
+    return [agent.display for agent in agents if agent.display.startswith(incomplete)]
 
 
 def reader(read: Callable[[str], T]) -> Callable[[str], T]:
@@ -70,15 +59,13 @@ def whole_id(text: str) -> UUID:
 
 
 AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="The name of an agent.", autocompletion=agent_names)]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, metavar="N", help="Show at most N.")]
-Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the journal.")]
+Limit = Annotated[int, option("--limit", "N", "Show at most N.", "-n", min=1)]
+Reason = Annotated[str, option("--reason", "TEXT", "Why, for the journal.")]
 LeaseId = Annotated[
     UUID | None,
-    typer.Option("--lease-id", parser=reader(whole_id), metavar="UUID", help="Refuse unless this lease is live."),
+    option("--lease-id", "UUID", "Refuse unless this lease is live.", parser=reader(whole_id)),
 ]
-Expiry = Annotated[
-    str | None, typer.Option("--expires", metavar="TIME", help="ISO 8601, or a span from now such as 30d.")
-]
+Expiry = Annotated[str | None, option("--expires", "TIME", "ISO 8601, or a span from now such as 30d.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
@@ -104,7 +91,7 @@ def seconds(name: str, text: str | None) -> float | None:
     return None if duration is None else duration.total_seconds()
 
 
-TaskId = Annotated[str, typer.Argument(metavar="TASK", help="The id of a task, or its first characters.")]
+TaskId = Annotated[str, argument("TASK", "The id of a task, or its first characters.")]
 
 
 def task_id_of(session: Session, text: str) -> str:

@@ -153,12 +153,8 @@ def _print_fitted(cells: Sequence[Sequence[str]], columns: Sequence[Column]) -> 
     for column, width in zip(fitted, shared([natural[place] for place in places], fitted, screen.width), strict=True):
         table.add_column(column.title, no_wrap=True, overflow="ellipsis", width=width)
     for row in cells:
-        table.add_row(*(Text(row[place], style=_style(row[place])) for place in places))
+        table.add_row(*(Text(row[place], style=STYLES.get(row[place].partition(" (")[0], "")) for place in places))
     screen.print(table, crop=False)
-
-
-def _style(cell: str) -> str:
-    return STYLES.get(cell.partition(" (")[0], "")
 
 
 def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
@@ -223,11 +219,6 @@ def local(ms: int | None) -> str:
         return f"{datetime.fromtimestamp(ms / 1000, timezone.utc).astimezone():%Y-%m-%d %H:%M:%S}"
     except (OverflowError, ValueError, OSError):
         return age(ms)
-
-
-def is_past(ms: int) -> bool:
-    """Whether an epoch time in milliseconds has passed."""
-    return ms / 1000 < datetime.now(timezone.utc).timestamp()
 
 
 def now_ms() -> int:

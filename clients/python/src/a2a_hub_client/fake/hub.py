@@ -366,23 +366,19 @@ class FakeTransport(httpx.BaseTransport, httpx.AsyncBaseTransport):
         """Answer a request of a thread."""
         request.read()
         ends_at = time.monotonic() + _wait_of(request)
-        while True:
-            left = ends_at - time.monotonic()
-            answer = self._hub.answer(request, patience=left)
-            if answer is not None:
-                return answer
-            self._hub.wait_for_change(min(left, LOOK_EVERY))
+        while (answer := self._hub.answer(request, patience=ends_at - time.monotonic())) is None:
+            self._hub.wait_for_change(LOOK_EVERY)
+        return answer
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """Answer a request of a coroutine."""
         await request.aread()
         ends_at = time.monotonic() + _wait_of(request)
         while True:
-            left = ends_at - time.monotonic()
-            answer = self._hub.answer(request, patience=left)
+            answer = self._hub.answer(request, patience=ends_at - time.monotonic())
             if answer is not None:
                 return answer
-            await asyncio.sleep(min(left, LOOK_EVERY))
+            await asyncio.sleep(LOOK_EVERY)
 
 
 def _wait_of(request: httpx.Request) -> float:

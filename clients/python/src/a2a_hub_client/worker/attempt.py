@@ -269,7 +269,7 @@ class Attempt:
         return self._run()
 
     def _not_started(self, error: OSError | ValueError) -> AttemptOutcome:
-        if _is_due_to_the_task(error):
+        if isinstance(error, ValueError) or error.errno == errno.E2BIG:  # the job may start for other tasks
             return self._answer(TaskResult(error_message=f"the program cannot be started with this task: {error}"))
         released = self._release(f"the program cannot be started: {error}")
         return AttemptOutcome.NOT_STARTED if released == AttemptOutcome.RELEASED else AttemptOutcome.LEFT
@@ -392,8 +392,3 @@ class Attempt:
         """Log the event with the seconds from the lease until the job's end, or until now before that end."""
         took = (self._job.ended_at or time.monotonic()) - self._began_at
         self._say(f"task {self.leased.id} attempt {self.leased.attempt} after {took:.1f} s: {what}")
-
-
-def _is_due_to_the_task(error: OSError | ValueError) -> bool:
-    """Whether this task's own data prevented the start, so that the job may still start for other tasks."""
-    return isinstance(error, ValueError) or error.errno == errno.E2BIG

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent import futures
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
@@ -17,7 +18,7 @@ import msgspec
 from a2a_hub_client import refusals
 from a2a_hub_client._calls import MOST_BYTES, PAGE, Call, error_of_item, get, hub_json, of_task, page, post
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
-from a2a_hub_client.models.tasks import HeldLease
+from a2a_hub_client.models.tasks import AgentId, HeldLease
 from a2a_hub_client.refusals import ForbiddenError
 from a2a_hub_client.retry import Backoff, Retry
 from a2a_hub_client.worker.job import LeasedTask, TaskResult
@@ -112,14 +113,12 @@ class WorkerClient:
 
     def heartbeat(self, leased: LeasedTask) -> int:
         """Send a heartbeat; return the number of messages of the task's sender."""
-        answer = self._post(of_task(leased.id, "heartbeat"), {"lease_id": leased.lease_id}, _turn)
-        return leased.turn if answer is None else answer
+        return self._post(of_task(leased.id, "heartbeat"), {"lease_id": leased.lease_id}, _turn_of(leased))
 
     def update(self, leased: LeasedTask, updates: Sequence[Mapping[str, Any]], attempt_id: UUID) -> int:
         """Post updates; return as `heartbeat` does. Repeating the call with the same ``attempt_id`` posts them once."""
         body = {"lease_id": leased.lease_id, "attempt_id": str(attempt_id), "updates": updates}
-        answer = self._post(of_task(leased.id, "updates"), body, _turn)
-        return leased.turn if answer is None else answer
+        return self._post(of_task(leased.id, "updates"), body, _turn_of(leased))
 
     def answer(self, leased: LeasedTask, answer: TaskResult, meanwhile: Callable[[], object]) -> None:
         """Post the result under the lease. Repeating the call changes nothing.
@@ -176,9 +175,9 @@ def _messages(answer: Json) -> tuple[list[dict[str, Any]], int | None]:
     return list(answer["messages"]), answer["next_after"]
 
 
-def _turn(answer: Json) -> int | None:
-    """Return the number of messages of the sender, None at a hub of an earlier version."""
-    return int(answer["turn"]) if "turn" in answer else None
+def _turn_of(leased: LeasedTask) -> Read[int]:
+    """Return a reader of the number of messages of the sender: that of the lease at a hub of an earlier version."""
+    return lambda answer: int(answer.get("turn", leased.turn))
 
 
 PAUSES = Retry(patience=None)
@@ -247,9 +246,9 @@ class BatchingClient(WorkerClient):
             else:
                 self._pending.append(posting)
                 self.changed.set()
-        while not posting.is_decided():
+        while not futures.wait([posting.outcome], WAIT).done:
             meanwhile()
-        if posting.is_alone():
+        if posting.outcome.result():
             super().answer(leased, answer, meanwhile)
 
     def receive(self, attempt_id: UUID, *, most: int, wait: float) -> list[LeasedTask]:
@@ -328,30 +327,20 @@ def _refused(answer: Json) -> dict[int, HubError]:
 
 
 class _Posting:
-    """A result on its way to the hub."""
+    """A result on its way to the hub. ``outcome`` is whether it needs a request of its own, or the hub's error."""
 
     def __init__(self, body: Mapping[str, Any]) -> None:
         self.body = body
         self.size = len(msgspec.json.encode(body))
         self.since = time.monotonic()
-        self._decided = threading.Event()
-        self._error: HubError | None = None
-        self._is_alone = False
+        self.outcome: futures.Future[bool] = futures.Future()
 
     def decide(self, error: HubError | None = None, *, alone: bool = False) -> None:
         """Report the hub's outcome. ``alone``: there is none, and the result needs a request of its own."""
-        self._error, self._is_alone = error, alone
-        self._decided.set()
-
-    def is_decided(self) -> bool:
-        """Wait for the decision, but only briefly. Return whether it was made."""
-        return self._decided.wait(WAIT)
-
-    def is_alone(self) -> bool:
-        """Return whether the result needs a request of its own, once it is decided. Raises the error of its result."""
-        if self._error is not None:
-            raise self._error
-        return self._is_alone
+        if error is None:
+            self.outcome.set_result(alone)
+        else:
+            self.outcome.set_exception(error)
 
 
 def foreign_key(
@@ -384,13 +373,7 @@ def foreign_key(
         say("The hub answers again.")
     if not owner:
         return None
-    agent = owner["agent"]
-    if agent is None:
+    if owner["agent"] is None:
         return f"the person {owner['person']}"
-    return None if name is None or is_called(agent, name) else str(agent["display"])
-
-
-def is_called(agent: Mapping[str, Any], name: str) -> bool:
-    """Whether ``name`` is the agent's display, local part or public key."""
-    display = agent["display"]
-    return name in (display, display.partition("@")[0], agent["pubkey"])
+    agent = msgspec.convert(owner["agent"], AgentId)
+    return None if name is None or agent.is_called(name) else agent.display

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from a2a_hub_client.models.conversation import Update
 from a2a_hub_client.models.tasks import Answer, Result
 from a2a_hub_client.models.wire import Block, JsonBlock, blocks_of
-from a2a_hub_client.worker.job import ASKING, LeasedTask, Stop, TaskResult, Updates, plain
+from a2a_hub_client.worker.job import ASKING, Job, LeasedTask, Stop, TaskResult, Updates, plain
 from a2a_hub_client.worker.task import Task
 
 if TYPE_CHECKING:
@@ -68,7 +68,23 @@ def _content(returned: object) -> list[Block]:
 log = logging.getLogger("a2a_hub_client")
 
 
-class FunctionCall:
+Handler = Callable[[Task], "Returned | Awaitable[Returned]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FunctionSettings:
+    """The function to call for each task, and how. ``heartbeat`` and ``grace`` are seconds.
+
+    With ``show_traceback`` the sender of a task gets the traceback of an exception, and not only its message.
+    """
+
+    handler: Handler
+    heartbeat: float = 10.0
+    grace: float = 10.0
+    show_traceback: bool = False
+
+
+class FunctionCall(Job):
     """A call of a handler. It ends when the handler returns or raises, or when it is given up.
 
     No thread can be stopped. A handler that goes on after it was given up keeps its place among the worker's, and what
@@ -78,17 +94,15 @@ class FunctionCall:
     _may_wait: bool  # whether the methods of the task may wait for the hub
 
     is_strict = True
-    fault: str | None = None  # a handler cannot say what cannot be obeyed: the methods of its task would raise
 
     def __init__(
-        self, leased: LeasedTask, handler: Callable[[Task], Any], *, grace: float, show_traceback: bool
+        self, leased: LeasedTask, settings: FunctionSettings, loop: asyncio.AbstractEventLoop | None = None
     ) -> None:
+        """``loop`` is where a coroutine runs."""
         self.updates = Updates()
-        self.ended_at: float | None = None
-        self.stopped: Stop | None = None
-        self._handler = handler
-        self._grace = grace
-        self._show_traceback = show_traceback
+        self._settings = settings
+        self._handler: Callable[[Task], Any] = settings.handler
+        self._loop = loop
         self._task = Task(leased, self.updates, may_wait=self._may_wait)
         self._times_out_at = None if leased.time_limit is None else time.monotonic() + leased.time_limit
         self._closing: TaskResult | None = None
@@ -121,7 +135,7 @@ class FunctionCall:
             self._task.cancelled.set()
             self._cancel()
             if why == Stop.WORKER_STOPPED and not at_once:
-                self._after(self._grace, self._give_up)
+                self._after(self._settings.grace, self._give_up)
             else:
                 self._give_up()
 
@@ -172,7 +186,7 @@ class FunctionCall:
             return None
         log.error("task %s: its handler failed", self._task.id, exc_info=error)
         text = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        if self._show_traceback:
+        if self._settings.show_traceback:
             text = "".join(traceback.format_exception(type(error), error, error.__traceback__)).strip()
         text = text.replace("\0", "").encode(errors="replace").decode()
         return TaskResult(error_message=text if len(text) <= LONGEST_COMPLAINT else f"...{text[-LONGEST_COMPLAINT:]}")
@@ -213,18 +227,8 @@ class CoroutineCall(FunctionCall):
 
     _may_wait = False
 
-    def __init__(
-        self,
-        leased: LeasedTask,
-        handler: Callable[[Task], Any],
-        *,
-        grace: float,
-        show_traceback: bool,
-        loop: asyncio.AbstractEventLoop,
-    ) -> None:
-        super().__init__(leased, handler, grace=grace, show_traceback=show_traceback)
-        self._loop = loop
-        self._running: asyncio.Task[Any] | None = None
+    _loop: asyncio.AbstractEventLoop
+    _running: asyncio.Task[Any] | None = None
 
     def _begin(self) -> None:
         self._loop.call_soon_threadsafe(self._call)
@@ -249,22 +253,6 @@ class CoroutineCall(FunctionCall):
             self._running.cancel()
 
 
-Handler = Callable[[Task], "Returned | Awaitable[Returned]"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FunctionSettings:
-    """The function to call for each task, and how. ``heartbeat`` and ``grace`` are seconds.
-
-    With ``show_traceback`` the sender of a task gets the traceback of an exception, and not only its message.
-    """
-
-    handler: Handler
-    heartbeat: float = 10.0
-    grace: float = 10.0
-    show_traceback: bool = False
-
-
 class Functions:
     """Calls a function for each task: a plain one in a thread, a coroutine function on an event loop."""
 
@@ -273,12 +261,13 @@ class Functions:
         self.name = getattr(settings.handler, "__qualname__", repr(settings.handler))
         self.heartbeat, self.grace = settings.heartbeat, settings.grace
         self._settings = settings
-        self._given_loop = loop
+        self._loop = loop
         self._own_loop: OwnLoop | None = None
 
     def __enter__(self) -> Self:
-        if is_coroutine_function(self._settings.handler) and self._given_loop is None:
+        if is_coroutine_function(self._settings.handler) and self._loop is None:
             self._own_loop = OwnLoop()
+            self._loop = self._own_loop.loop
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -287,14 +276,8 @@ class Functions:
 
     def job(self, leased: LeasedTask) -> FunctionCall:
         """Return a call that has not begun."""
-        how = self._settings
-        if not is_coroutine_function(how.handler):
-            return ThreadCall(leased, how.handler, grace=how.grace, show_traceback=how.show_traceback)
-        loop = self._given_loop
-        if loop is None:
-            assert self._own_loop is not None  # noqa: S101 (the block of this work has begun)
-            loop = self._own_loop.loop
-        return CoroutineCall(leased, how.handler, grace=how.grace, show_traceback=how.show_traceback, loop=loop)
+        kind = CoroutineCall if is_coroutine_function(self._settings.handler) else ThreadCall
+        return kind(leased, self._settings, self._loop)
 
 
 class OwnLoop:

@@ -240,17 +240,10 @@ class Stop(Enum):
 class Job(Protocol):
     """One run of the work for one leased task. Call `start` first, and `close` at the end."""
 
-    @property
-    def updates(self) -> Updates:
-        """The updates that it posts while it runs."""
-
-    @property
-    def is_strict(self) -> bool:
-        """Whether an update that the hub refuses fails the task."""
-
-    @property
-    def ended_at(self) -> float | None:
-        """The time of its end by the monotonic clock; None while anything of it runs."""
+    updates: Updates  # those that it posts while it runs
+    is_strict: bool  # whether an update that the hub refuses fails the task
+    ended_at: float | None = None  # the time of its end by the monotonic clock; None while anything of it runs
+    stopped: Stop | None = None  # the reason why it was stopped; None: it ended by itself
 
     def start(self, conversation: Sequence[Mapping[str, Any]]) -> None:
         """Start with the task's messages, oldest first. Raises `OSError` or `ValueError` if that fails."""
@@ -274,12 +267,9 @@ class Job(Protocol):
         """Wait until nothing of it runs any more."""
 
     @property
-    def stopped(self) -> Stop | None:
-        """The reason why it was stopped; None: it ended by itself."""
-
-    @property
     def fault(self) -> str | None:
         """The problem of an update that cannot be obeyed; None without one."""
+        return None
 
     @property
     def has_concluded(self) -> bool:

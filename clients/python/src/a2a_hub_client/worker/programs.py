@@ -21,8 +21,9 @@ from typing import IO, TYPE_CHECKING, Any, Literal
 
 import msgspec
 
+from a2a_hub_client.models.wire import blocks_of, text_of
 from a2a_hub_client.worker.guard import Guard, kill_group
-from a2a_hub_client.worker.job import LeasedTask, Stop, TaskResult
+from a2a_hub_client.worker.job import Job, LeasedTask, Stop, TaskResult
 from a2a_hub_client.worker.output import ControlledOutput, Output
 
 if TYPE_CHECKING:
@@ -32,38 +33,6 @@ TASK_BYTES = 100_000  # Linux starts no program with an environment variable bey
 TICK = 0.1  # seconds between checks of a program that writes nothing
 CHUNK = 65_536
 LAST_WORDS = 1.0  # seconds to read what is left in the pipes after the program has ended
-
-
-def text_of(leased: LeasedTask, conversation: Sequence[Mapping[str, Any]]) -> str:
-    """Return the task's text and the texts of the sender's later messages, each on lines of its own."""
-    later = [content_text(message["content"]) for message in conversation[1:] if message["role"] == "user"]
-    return "\n".join([leased.task["intent_text"], *later])
-
-
-def content_text(blocks: Sequence[Mapping[str, Any]]) -> str:
-    """Return the text blocks joined by newlines; other blocks are left out."""
-    return "\n".join(str(block["text"]) for block in blocks if block.get("type") == "text")
-
-
-class ConversationFile:
-    """A temporary file of messages, each as a line of JSON. It may grow while the program reads it."""
-
-    def __init__(self, file: IO[bytes], path: str) -> None:
-        self.path = path
-        self._file = file
-
-    def add(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        self._file.write(b"".join(msgspec.json.encode(message) + b"\n" for message in messages))
-        self._file.flush()
-
-
-@contextlib.contextmanager
-def conversation_file(conversation: Sequence[Mapping[str, Any]]) -> Iterator[ConversationFile]:
-    """Yield a file of these messages, which is deleted when the block ends."""
-    with tempfile.NamedTemporaryFile(prefix="a2a-conversation-", suffix=".jsonl") as file:
-        made = ConversationFile(file, file.name)
-        made.add(conversation)
-        yield made
 
 
 def environment_of(leased: LeasedTask, *, conversation: str, token: str | None) -> dict[str, bytes]:
@@ -100,57 +69,56 @@ def _spelled(task: Mapping[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
-    """How a program ended. ``code`` is its exit code, or minus the number of the signal that killed it.
+class ProgramSettings:
+    """The program to run for each task, and how. ``heartbeat`` and ``grace`` are seconds.
 
-    ``stop`` is the reason why the worker stopped it, None if it ended by itself.
+    ``environment`` holds the program's variables, without the API key. ``result`` selects its last line or all lines.
+    ``messages`` "none" posts no line as a message. ``protocol`` "lines" lets the program write control lines.
     """
 
-    code: int
-    stop: Stop | None
-
-    def __str__(self) -> str:
-        if self.code >= 0:
-            return f"exit code {self.code}"
-        try:
-            return f"killed by {signal.Signals(-self.code).name}"
-        except ValueError:
-            return f"killed by signal {-self.code}"
+    command: Sequence[str]
+    environment: Mapping[str, str]
+    result: Literal["last", "all"] = "last"
+    messages: Literal["all", "none"] = "all"
+    protocol: Literal["plain", "lines"] = "plain"
+    heartbeat: float = 10.0
+    grace: float = 10.0
 
 
-class Program:
-    """A command. Its output goes to an `Output`."""
+class ProgramJob(Job):
+    """One run of the program, for one task."""
 
-    def __init__(
-        self,
-        command: Sequence[str],
-        *,
-        output: Output,
-        guard: Guard,
-        time_limit: float | None,
-        grace: float,
-    ) -> None:
-        """``time_limit`` is in seconds, None without a limit. ``grace``: seconds between SIGTERM and SIGKILL."""
-        self.ended_at: float | None = None  # by the monotonic clock; None before the end
-        self._command = command
-        self._output = output
+    def __init__(self, leased: LeasedTask, settings: ProgramSettings, guard: Guard) -> None:
+        self._leased = leased
+        self._settings = settings
         self._guard = guard
-        self._grace = grace
-        self._ends_at = None if time_limit is None else time.monotonic() + time_limit
+        self._token = secrets.token_hex(16) if settings.protocol == "lines" else None
+        self.is_strict = self._token is not None
+        is_silent = settings.messages == "none"
+        self.updates = self._output = (
+            Output(is_silent=is_silent) if self._token is None else ControlledOutput(self._token, is_silent=is_silent)
+        )
+        self._ends_at = None if leased.time_limit is None else time.monotonic() + leased.time_limit
+        self._files = contextlib.ExitStack()
+        self._conversation: IO[bytes]  # a line of JSON per message; it may grow while the program reads it
         self._process: subprocess.Popen[bytes]
         self._ended = threading.Event()
-        self._stop: Stop | None = None  # requested
-        self._stopped: Stop | None = None  # done: SIGTERM was sent
+        self._stop: Stop | None = None  # requested; it is ``stopped`` once SIGTERM was sent
         self._conclude_at: float | None = None
         self._kill_at: float | None = None
 
-    def start(self, text: str, environment: Mapping[str, str | bytes]) -> None:
-        """Start the program with ``text`` on its stdin. Raises `OSError` or `ValueError` if that fails."""
+    def start(self, conversation: Sequence[Mapping[str, Any]]) -> None:
+        file = self._files.enter_context(tempfile.NamedTemporaryFile(prefix="a2a-conversation-", suffix=".jsonl"))  # noqa: SIM115
+        self._conversation = file.file
+        self.hear(conversation)
+        variables = environment_of(self._leased, conversation=file.name, token=self._token)
+        environment: dict[str, str | bytes] = {**self._settings.environment, **variables}
+        later = [text_of(blocks_of(said["content"])) for said in conversation[1:] if said["role"] == "user"]
         with tempfile.TemporaryFile() as stdin:  # writing to a pipe could block: the program may never read it
-            stdin.write(text.encode())
+            stdin.write("\n".join([self._leased.task["intent_text"], *later]).encode())
             stdin.seek(0)
             self._process = subprocess.Popen(  # noqa: S603 (the operator's command, no shell)
-                self._command,
+                self._settings.command,
                 stdin=stdin,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
@@ -161,6 +129,10 @@ class Program:
         self._guard.watch(self._process.pid)
         threading.Thread(target=self._run, daemon=True).start()
 
+    def hear(self, messages: Sequence[Mapping[str, Any]]) -> None:
+        self._conversation.write(b"".join(msgspec.json.encode(message) + b"\n" for message in messages))
+        self._conversation.flush()
+
     def stop(self, why: Stop, *, at_once: bool = False) -> None:
         """Stop the program with SIGTERM and then SIGKILL, or ``at_once`` with SIGKILL. The first reason counts."""
         self._stop = self._stop or why
@@ -170,15 +142,37 @@ class Program:
     def conclude(self) -> None:
         """Stop the program if it does not end by itself within the grace, counted from the first call."""
         if self._conclude_at is None:
-            self._conclude_at = time.monotonic() + self._grace
+            self._conclude_at = time.monotonic() + self._settings.grace
 
     def wait(self, seconds: float) -> bool:
         """Wait up to ``seconds`` until the program and its process group have ended; return whether they have."""
         return self._ended.wait(seconds)
 
+    def close(self) -> None:
+        self._files.close()
+
+    def await_end(self) -> None:
+        """Return at once: an attempt goes on only when its program has ended."""
+
     @property
-    def ending(self) -> Ending:
-        return Ending(code=self._process.returncode, stop=self._stopped)
+    def fault(self) -> str | None:
+        return self._output.fault
+
+    @property
+    def has_concluded(self) -> bool:
+        return self._output.conclusion is not None
+
+    @property
+    def closing(self) -> TaskResult:
+        """The last control line of a program that did not fail, else a result by its exit code."""
+        code, conclusion = self._process.returncode, self._output.conclusion
+        has_failed = code != 0 and self.stopped is None
+        if conclusion is not None and not has_failed:
+            return TaskResult(spoken=conclusion)
+        if code == 0:
+            return TaskResult(text=self._output.last if self._settings.result == "last" else self._output.whole)
+        complaint = self._output.complaint
+        return TaskResult(error_message=f"{_ending(code)}\n{complaint}" if complaint else _ending(code))
 
     def _run(self) -> None:
         group = self._process.pid
@@ -239,29 +233,22 @@ class Program:
             self._stop = self._stop or Stop.CONCLUDED
         if self._stop is None:
             return
-        if self._stopped is None:
-            self._stopped = self._stop
+        if self.stopped is None:
+            self.stopped = self._stop
             kill_group(self._process.pid, signal.SIGTERM)
-            self._kill_at = now + self._grace if self._kill_at is None else self._kill_at
+            self._kill_at = now + self._settings.grace if self._kill_at is None else self._kill_at
         if self._kill_at is not None and now >= self._kill_at:
             kill_group(self._process.pid, signal.SIGKILL)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProgramSettings:
-    """The program to run for each task, and how. ``heartbeat`` and ``grace`` are seconds.
-
-    ``environment`` holds the program's variables, without the API key. ``result`` selects its last line or all lines.
-    ``messages`` "none" posts no line as a message. ``protocol`` "lines" lets the program write control lines.
-    """
-
-    command: Sequence[str]
-    environment: Mapping[str, str]
-    result: Literal["last", "all"] = "last"
-    messages: Literal["all", "none"] = "all"
-    protocol: Literal["plain", "lines"] = "plain"
-    heartbeat: float = 10.0
-    grace: float = 10.0
+def _ending(code: int) -> str:
+    """Return how a program ended. ``code`` is its exit code, or minus the number of the signal that killed it."""
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return f"killed by {signal.Signals(-code).name}"
+    except ValueError:
+        return f"killed by signal {-code}"
 
 
 class Programs:
@@ -283,74 +270,3 @@ class Programs:
     def job(self, leased: LeasedTask) -> ProgramJob:
         """Return a run of the program that has not started."""
         return ProgramJob(leased, self._settings, self._guard)
-
-
-class ProgramJob:
-    """One run of the program, for one task."""
-
-    def __init__(self, leased: LeasedTask, settings: ProgramSettings, guard: Guard) -> None:
-        self._leased = leased
-        self._settings = settings
-        self._token = secrets.token_hex(16) if settings.protocol == "lines" else None
-        self.is_strict = self._token is not None
-        is_silent = settings.messages == "none"
-        self.updates = self._output = (
-            Output(is_silent=is_silent) if self._token is None else ControlledOutput(self._token, is_silent=is_silent)
-        )
-        self._program = Program(
-            settings.command, output=self._output, guard=guard, time_limit=leased.time_limit, grace=settings.grace
-        )
-        self._files = contextlib.ExitStack()
-        self._file: ConversationFile
-
-    @property
-    def ended_at(self) -> float | None:
-        return self._program.ended_at
-
-    def start(self, conversation: Sequence[Mapping[str, Any]]) -> None:
-        self._file = self._files.enter_context(conversation_file(conversation))
-        variables = environment_of(self._leased, conversation=self._file.path, token=self._token)
-        text = text_of(self._leased, conversation)
-        self._program.start(text, {**self._settings.environment, **variables})
-
-    def hear(self, messages: Sequence[Mapping[str, Any]]) -> None:
-        self._file.add(messages)
-
-    def wait(self, seconds: float) -> bool:
-        return self._program.wait(seconds)
-
-    def stop(self, why: Stop, *, at_once: bool = False) -> None:
-        self._program.stop(why, at_once=at_once)
-
-    def conclude(self) -> None:
-        self._program.conclude()
-
-    def close(self) -> None:
-        self._files.close()
-
-    def await_end(self) -> None:
-        """Return at once: an attempt goes on only when its program has ended."""
-
-    @property
-    def stopped(self) -> Stop | None:
-        return self._program.ending.stop
-
-    @property
-    def fault(self) -> str | None:
-        return self._output.fault
-
-    @property
-    def has_concluded(self) -> bool:
-        return self._output.conclusion is not None
-
-    @property
-    def closing(self) -> TaskResult:
-        """The last control line of a program that did not fail, else a result by its exit code."""
-        ending, conclusion = self._program.ending, self._output.conclusion
-        has_failed = ending.code != 0 and ending.stop is None
-        if conclusion is not None and not has_failed:
-            return TaskResult(spoken=conclusion)
-        if ending.code == 0:
-            return TaskResult(text=self._output.last if self._settings.result == "last" else self._output.whole)
-        complaint = self._output.complaint
-        return TaskResult(error_message=f"{ending}\n{complaint}" if complaint else str(ending))

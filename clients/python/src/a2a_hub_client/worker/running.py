@@ -9,7 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 import httpx
 
@@ -50,69 +50,54 @@ class WorkerSettings:
             raise ValueError("heartbeat must be positive, and grace at least 0")
         self.resuming.silence(self.function.heartbeat)
 
-    def worker(
-        self,
-        line: Line,
-        *,
-        signals: StopSignals,
-        max_tasks: int | None,
-        loop: asyncio.AbstractEventLoop | None = None,
-    ) -> Worker:
-        """Return a worker that has not begun. ``signals`` may have come already."""
-        return Worker(
-            BatchingClient(line),
-            None,
-            Functions(self.function, loop=loop),
-            concurrency=self.concurrency,
-            batch=self.batch or self.concurrency,
-            max_tasks=max_tasks,
-            resuming=self.resuming,
-            signals=signals,
-            say=log.info,
-        )
+
+AnyLine = TypeVar("AnyLine")
 
 
-class RunStops:
-    """The stops of one run after the other. A stop counts for the latest run, so one after its end is forgotten."""
+class BaseRunning(Generic[AnyLine]):
+    """Runs one worker after the other, each until it ends. A stop counts for the latest run."""
 
-    def __init__(self) -> None:
-        self.current = StopSignals()  # of the latest run; of the first one before it has begun
-        self._has_begun = False
-
-    def of_next_run(self) -> StopSignals:
-        """Return the stops of a run that begins now."""
-        if self._has_begun:
-            self.current = StopSignals()
-        self._has_begun = True
-        return self.current
-
-
-class Running:
-    """Runs one worker after the other, each until it ends."""
-
-    def __init__(self, line: Transport, settings: WorkerSettings) -> None:
+    def __init__(self, line: AnyLine, settings: WorkerSettings) -> None:
         self._line = line
         self._settings = settings
-        self._stops = RunStops()
-        self._worker: Worker | None = None
-
-    def run(self, *, max_tasks: int | None = None) -> None:
-        """Work until the worker is stopped. Raises `WorkerFailedError`."""
-        self._worker = self._settings.worker(self._line, signals=self._stops.of_next_run(), max_tasks=max_tasks)
-        check(self._worker.run())
+        self._stops = StopSignals()  # of the latest run; of the first one before it has begun
+        self._worker: Worker | None = None  # of the latest run
 
     def stop(self) -> None:
         """Stop the worker, or the first one before it has begun. A second call stops it at once."""
-        self._stops.current.count += 1
+        self._stops.count += 1
+
+    def next_worker(
+        self, line: Line, *, max_tasks: int | None, loop: asyncio.AbstractEventLoop | None = None
+    ) -> Worker:
+        """Return the worker of a run that begins now. Stops after the end of the run before are forgotten."""
+        if self._worker is not None:
+            self._stops = StopSignals()
+        how = self._settings
+        self._worker = Worker(
+            BatchingClient(line),
+            None,
+            Functions(how.function, loop=loop),
+            concurrency=how.concurrency,
+            batch=how.batch or how.concurrency,
+            max_tasks=max_tasks,
+            resuming=how.resuming,
+            signals=self._stops,
+            say=log.info,
+        )
+        return self._worker
 
 
-class AsyncRunning:
-    """Runs one worker after the other in a thread, each until it ends. Coroutines run on the loop of the caller."""
+class Running(BaseRunning["Transport"]):
+    """Runs workers in the thread of the caller."""
 
-    def __init__(self, line: AsyncTransport, settings: WorkerSettings) -> None:
-        self._line = line
-        self._settings = settings
-        self._stops = RunStops()
+    def run(self, *, max_tasks: int | None = None) -> None:
+        """Work until the worker is stopped. Raises `WorkerFailedError`."""
+        check(self.next_worker(self._line, max_tasks=max_tasks).run())
+
+
+class AsyncRunning(BaseRunning["AsyncTransport"]):
+    """Runs workers in threads. Coroutines run on the loop of the caller."""
 
     async def run(self, *, max_tasks: int | None = None) -> None:
         """Work until the worker is stopped. Raises `WorkerFailedError`.
@@ -121,7 +106,7 @@ class AsyncRunning:
         """
         loop = asyncio.get_running_loop()
         line = line_for_threads(self._line)
-        worker = self._settings.worker(line, signals=self._stops.of_next_run(), max_tasks=max_tasks, loop=loop)
+        worker = self.next_worker(line, max_tasks=max_tasks, loop=loop)
         ended: asyncio.Future[str | None] = loop.create_future()
 
         def work() -> None:
@@ -141,10 +126,6 @@ class AsyncRunning:
         if is_cancelled:
             raise asyncio.CancelledError
         check(ended.result())
-
-    def stop(self) -> None:
-        """Stop the worker, or the first one before it has begun. A second call stops it at once."""
-        self._stops.current.count += 1
 
 
 async def until_ended(ended: asyncio.Future[str | None], worker: Worker) -> bool:

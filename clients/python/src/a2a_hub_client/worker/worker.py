@@ -12,10 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from uuid import uuid4
 
+import msgspec
+
 from a2a_hub_client.errors import AttemptSpentError, HubError, NotNowError, RefusedError
+from a2a_hub_client.models.tasks import AgentId
 from a2a_hub_client.retry import Backoff
 from a2a_hub_client.worker.attempt import Attempt, AttemptOutcome, Turn
-from a2a_hub_client.worker.client import PAUSES, WorkerClient, foreign_key, insist, is_called, pause
+from a2a_hub_client.worker.client import PAUSES, WorkerClient, foreign_key, insist, pause
 from a2a_hub_client.worker.job import LeasedTask, Work
 from a2a_hub_client.worker.orphans import Orphans, Resuming
 
@@ -308,9 +311,6 @@ class Worker:
     def _is_over(self) -> bool:
         if self._stopping.is_set():
             return not self._attempts or self._abandon.is_set()
-        return self._is_done()
-
-    def _is_done(self) -> bool:
         return self._max_tasks is not None and self._finished >= self._max_tasks
 
     @property
@@ -324,9 +324,9 @@ class Worker:
 
     def _may_begin(self, leased: LeasedTask) -> bool:
         """Release a task that must not be begun, and return False for it."""
-        recipient = leased.task["recipient"]
-        if self._name is not None and not is_called(recipient, self._name):
-            self._fail_by_key(recipient["display"])
+        recipient = msgspec.convert(leased.task["recipient"], AgentId)
+        if self._name is not None and not recipient.is_called(self._name):
+            self._fail_by_key(recipient.display)
             self._decline(leased, f"leased by a worker for {self._name} with this agent's API key")
             return False
         if self._stopping.is_set():

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from a2a_hub_client.cli import contexts, options, tables
-from a2a_hub_client.cli.command import CommandError, Session, command, noun
+from a2a_hub_client.cli.command import CommandError, Session, argument, command, noun, option
 from a2a_hub_client.cli.contexts import ConfigError, Context, Contexts
 from a2a_hub_client.cli.options import USUAL_LIMIT, AgentName, Expiry, Limit, moment, span
 from a2a_hub_client.cli.tables import Column, Row
@@ -20,7 +20,7 @@ def state(row: Row) -> str:
     """Return whether a grant or a key counts."""
     if row.get("revoked_at_ms"):
         return "revoked"
-    if (ends := row.get("expires_at")) is not None and tables.is_past(ends):
+    if (ends := row.get("expires_at")) is not None and ends < tables.now_ms():
         return "expired"
     return "used up" if row.get("max_uses") is not None and row["uses"] >= row["max_uses"] else "live"
 
@@ -43,19 +43,16 @@ GRANTS = (
 @command(grant_app, "list")
 def list_grants(session: Session, limit: Limit = USUAL_LIMIT) -> None:
     """List grants, the newest first."""
-    answer = session.listed("/capabilities/recent", "capabilities", limit=limit)
-    session.printer.listed(answer, "capabilities", GRANTS, none="No grants.")
+    session.show("/capabilities/recent", "capabilities", GRANTS, none="No grants.", limit=limit)
 
 
 @command(grant_app)
 def give(
     session: Session,
     agent: AgentName,
-    capability: Annotated[str, typer.Argument(metavar="CAPABILITY", help="Such as a2a.send.bob or a2a.respond.*.")],
+    capability: Annotated[str, argument("CAPABILITY", "Such as a2a.send.bob or a2a.respond.*.")],
     expires: Expiry = None,
-    max_uses: Annotated[
-        int | None, typer.Option("--max-uses", min=1, metavar="N", help="It ends after N uses.")
-    ] = None,
+    max_uses: Annotated[int | None, option("--max-uses", "N", "It ends after N uses.", min=1)] = None,
 ) -> None:
     """Grant a capability to an agent."""
     ends = moment("--expires", expires)
@@ -68,7 +65,7 @@ def give(
 @command(grant_app, "revoke")
 def revoke_grant(
     session: Session,
-    grant: Annotated[str, typer.Argument(metavar="GRANT", help="The id of a grant, or its first characters.")],
+    grant: Annotated[str, argument("GRANT", "The id of a grant, or its first characters.")],
 ) -> None:
     """Revoke a grant. The next request of its agent is refused."""
     grant_id = options.whole_id_of(
@@ -93,14 +90,14 @@ KEYS = (
 @command(key_app, "list")
 def list_keys(session: Session, limit: Limit = USUAL_LIMIT) -> None:
     """List API keys without their secrets: an agent its own, an admin all."""
-    session.printer.listed(session.listed("/a2a/keys", "keys", limit=limit), "keys", KEYS, none="No keys.")
+    session.show("/a2a/keys", "keys", KEYS, none="No keys.", limit=limit)
 
 
 @command(key_app)
 def make(
     session: Session,
-    agent: Annotated[str | None, typer.Option("--agent", metavar="AGENT", help="For this agent.")] = None,
-    person: Annotated[str | None, typer.Option("--person", metavar="NAME", help="For this person.")] = None,
+    agent: Annotated[str | None, option("--agent", "AGENT", "For this agent.")] = None,
+    person: Annotated[str | None, option("--person", "NAME", "For this person.")] = None,
     expires: Expiry = None,
 ) -> None:
     """Make an API key of an agent or of a person, else of the agent of this key, and show it."""
@@ -116,7 +113,7 @@ def make(
 @command(key_app)
 def rotate(
     session: Session,
-    overlap: Annotated[str, typer.Option("--overlap", metavar="SPAN", help="How long the old key stays valid.")] = "1h",
+    overlap: Annotated[str, option("--overlap", "SPAN", "How long the old key stays valid.")] = "1h",
 ) -> None:
     """Replace the key of this command by a new one, and show it. A stored key is replaced in its context, too.
 
@@ -134,7 +131,9 @@ def rotate(
         session.printer.note(f"Stored the new key in the context {', '.join(names)}.")
     elif session.printer.is_for_people:
         session.printer.note(SECRET)
-    _show_rotated(session, answer)
+    until = f"{answer['replaces']}, valid until {tables.local(answer['overlap_ends_at'])}"
+    shown = [("key", answer["public_id"]), ("api key", answer["api_key"]), ("replaces", until)]
+    session.printer.details(answer, lambda: shown)
     if failure is not None:
         raise CommandError(
             f"the hub has replaced the key, and the new key above is not stored: {failure}. `a2a login` stores it."
@@ -151,22 +150,10 @@ def _replace_stored(stored: Contexts, names: list[str], new: Context) -> ConfigE
     return None
 
 
-def _show_rotated(session: Session, answer: Row) -> None:
-    until = tables.local(answer["overlap_ends_at"])
-    session.printer.details(
-        answer,
-        lambda: [
-            ("key", answer["public_id"]),
-            ("api key", answer["api_key"]),
-            ("replaces", f"{answer['replaces']}, valid until {until}"),
-        ],
-    )
-
-
 @command(key_app, "revoke")
 def revoke_key(
     session: Session,
-    key: Annotated[str, typer.Argument(metavar="KEY", help="The public id of a key, from `a2a key list`.")],
+    key: Annotated[str, argument("KEY", "The public id of a key, from `a2a key list`.")],
     with_made: Annotated[bool, typer.Option("--with-made", help="Also the keys that were made with it.")] = False,
 ) -> None:
     """Revoke an API key at once."""
@@ -188,17 +175,14 @@ ROUTES = (
 @command(route_app, "list")
 def list_routes(session: Session, limit: Limit = USUAL_LIMIT) -> None:
     """List public routes without their URLs, the newest first."""
-    answer = session.listed("/a2a/routes", "routes", limit=limit)
-    session.printer.listed(answer, "routes", ROUTES, none="No public routes.")
+    session.show("/a2a/routes", "routes", ROUTES, none="No public routes.", limit=limit)
 
 
 @command(route_app)
 def add(
     session: Session,
     agent: AgentName,
-    rate_limit: Annotated[
-        int | None, typer.Option("--rate-limit", min=1, metavar="N", help="At most N requests a minute.")
-    ] = None,
+    rate_limit: Annotated[int | None, option("--rate-limit", "N", "At most N requests a minute.", min=1)] = None,
 ) -> None:
     """Add a public route that acts as an agent, and show its URL. The hub shows it this once."""
     answer = session.ask(lambda hub: hub.add_route(agent, rate_limit=rate_limit))
@@ -208,7 +192,7 @@ def add(
 @command(route_app, "revoke")
 def revoke_route(
     session: Session,
-    route: Annotated[str, typer.Argument(metavar="ROUTE", help="The id of a route, from `a2a route list`.")],
+    route: Annotated[str, argument("ROUTE", "The id of a route, from `a2a route list`.")],
 ) -> None:
     """Revoke a public route at once."""
     answer = session.ask(lambda hub: hub.revoke_route(route))
@@ -228,4 +212,4 @@ PEOPLE = (
 @command(person_app, "list")
 def list_people(session: Session, limit: Limit = USUAL_LIMIT) -> None:
     """List the people with their roles. It needs an admin's key."""
-    session.printer.listed(session.listed("/a2a/people", "people", limit=limit), "people", PEOPLE, none="No people.")
+    session.show("/a2a/people", "people", PEOPLE, none="No people.", limit=limit)

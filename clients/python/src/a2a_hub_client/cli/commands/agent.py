@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from a2a_hub_client.cli import tables
-from a2a_hub_client.cli.command import Session, command, noun
+from a2a_hub_client.cli.command import Session, argument, command, noun, option
 from a2a_hub_client.cli.options import USUAL_LIMIT, AgentName, Limit, Reason
 from a2a_hub_client.cli.tables import Column
 
@@ -25,9 +25,7 @@ QUOTAS = (
     Column("LIMIT", lambda row: str(row["limit"] or "none")),
     Column("SET BY", lambda row: "this agent's" if row["is_own"] else "the hub's setting", is_optional=True),
 )
-Quota = Annotated[
-    list[str], typer.Argument(metavar="NAME=N", help="Such as queued=100; NAME= restores the hub's setting.")
-]
+Quota = Annotated[list[str], argument("NAME=N", "Such as queued=100; NAME= restores the hub's setting.")]
 
 
 @command(agent_app, "list")
@@ -38,11 +36,9 @@ def list_(
 ) -> None:
     """List the agents."""
     if online:
-        answer = session.listed("/a2a/peers", "peers", limit=limit)
-        session.printer.listed(answer, "peers", PEERS, none="No peer sent a heartbeat.")
+        session.show("/a2a/peers", "peers", PEERS, none="No peer sent a heartbeat.", limit=limit)
     else:
-        answer = session.listed("/a2a/agents", "agents", limit=limit)
-        session.printer.listed(answer, "agents", AGENTS, none="No agents. `a2a agent add NAME` adds one.")
+        session.show("/a2a/agents", "agents", AGENTS, none="No agents. `a2a agent add NAME` adds one.", limit=limit)
 
 
 @command(agent_app)
@@ -66,7 +62,7 @@ def _pairs(entry: dict[str, Any]) -> list[tuple[str, str]]:
 @command(agent_app)
 def add(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="The name of the agent, such as bob or bob@team.")],
+    name: Annotated[str, argument("NAME", "The name of the agent, such as bob or bob@team.")],
 ) -> None:
     """Register an agent, and show its API key. The hub shows it this once."""
     answer = session.ask(lambda hub: hub.add_agent(name))
@@ -87,7 +83,7 @@ def pause(session: Session, agent: AgentName, reason: Reason) -> None:
 def resume(
     session: Session,
     agent: AgentName,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the journal.")] = "",
+    reason: Annotated[str, option("--reason", "TEXT", "Why, for the journal.")] = "",
 ) -> None:
     """Let a paused agent lease tasks again."""
     answer = session.ask(lambda hub: hub.resume_agent(agent, reason=reason))
@@ -105,9 +101,7 @@ def set_quotas(
     session: Session,
     agent: AgentName,
     limits: Quota,
-    recipient: Annotated[
-        str | None, typer.Option("--to", metavar="AGENT", help="With queued alone: tasks for this agent.")
-    ] = None,
+    recipient: Annotated[str | None, option("--to", "AGENT", "With queued alone: tasks for this agent.")] = None,
 ) -> None:
     """Give an agent quotas of its own: queued, bytes, callbacks, waits, cards, requests_per_s."""
     own = dict(map(_limit, limits))

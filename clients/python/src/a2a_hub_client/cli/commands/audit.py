@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from a2a_hub_client.cli import tables
-from a2a_hub_client.cli.command import Output, Session, alone, command
+from a2a_hub_client.cli.command import Session, alone, command, option
 from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, span
 
 EVERY = 2.0  # seconds between two looks at the journal
@@ -20,7 +20,7 @@ audit_app = alone()
 def tail(
     session: Session,
     follow: Annotated[bool, typer.Option("--follow", "-f", help="Show new rows as they come, until Ctrl-C.")] = False,
-    since: Annotated[str | None, typer.Option("--since", metavar="SPAN", help="Only the rows of the last 2h.")] = None,
+    since: Annotated[str | None, option("--since", "SPAN", "Only the rows of the last 2h.")] = None,
     limit: Limit = USUAL_LIMIT,
 ) -> None:
     """Show the newest rows of the journal, the newest last. JSON is the hub's answer, the newest first.
@@ -32,7 +32,7 @@ def tail(
     began = tables.now_ms()
     answer = session.listed("/audit/recent", "events", limit=limit, **query)
     newest_last = answer["events"][::-1]
-    if session.printer.output is Output.JSON:
+    if session.printer.output == "json":
         session.printer.document(answer)
     else:
         session.printer.listed({"events": newest_last}, "events", tables.EVENTS, none="No rows.")

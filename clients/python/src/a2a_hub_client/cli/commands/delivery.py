@@ -2,18 +2,12 @@
 
 from typing import Annotated
 
-import typer
-
 from a2a_hub_client.cli import options, tables
-from a2a_hub_client.cli.command import Session, command, noun
+from a2a_hub_client.cli.command import Session, argument, command, noun
 from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, Reason
-from a2a_hub_client.cli.tables import Column, Row
+from a2a_hub_client.cli.tables import Column
 
 delivery_app = noun("List callbacks, and send one again.")
-
-
-def _last_problem(row: Row) -> str:
-    return str(row["log"][-1]["problem"]) if row["log"] else ""
 
 
 DELIVERIES = (
@@ -24,21 +18,20 @@ DELIVERIES = (
     Column("AGE", lambda row: tables.age(row["created_at_ms"])),
     Column("SENDER", lambda row: tables.name(row["sender"]), is_cut=True, is_optional=True),
     Column("URL", lambda row: row["url"], is_cut=True, is_optional=True),
-    Column("LAST PROBLEM", _last_problem, is_cut=True, is_optional=True),
+    Column("LAST PROBLEM", lambda row: row["log"][-1]["problem"] if row["log"] else "", is_cut=True, is_optional=True),
 )
 
 
 @command(delivery_app, "list")
 def list_(session: Session, limit: Limit = USUAL_LIMIT) -> None:
     """List callbacks with their attempts, the newest first."""
-    answer = session.listed("/a2a/deliveries", "deliveries", limit=limit)
-    session.printer.listed(answer, "deliveries", DELIVERIES, none="No callbacks.")
+    session.show("/a2a/deliveries", "deliveries", DELIVERIES, none="No callbacks.", limit=limit)
 
 
 @command(delivery_app)
 def resend(
     session: Session,
-    delivery: Annotated[str, typer.Argument(metavar="DELIVERY", help="The id of a delivery, or its first characters.")],
+    delivery: Annotated[str, argument("DELIVERY", "The id of a delivery, or its first characters.")],
     reason: Reason,
 ) -> None:
     """Send a callback again."""

@@ -73,7 +73,7 @@ def check_reached(url: str) -> list[Finding]:
     except httpx.HTTPError as error:
         what = "its certificate is not trusted" if "CERTIFICATE_VERIFY" in str(error) else str(error)
         return [Finding("reach", "bad", f"{url} does not answer: {what}. Is the hub running, and the URL right?")]
-    if not _is_healthy(health):
+    if health.status_code != 200 or "json" not in health.headers.get("Content-Type", ""):
         return [Finding("reach", "bad", f"{url}/healthz answers {health.status_code}: is this the URL of a hub?")]
     return [
         Finding("reach", "ok", f"answered in {took * 1000:.0f} ms"),
@@ -120,10 +120,6 @@ def check_waits(session: Session) -> Finding:
             "waits", "bad", f"a request of {WAIT:.0f} s fails: {error}. Raise the proxy's read timeout to 75 s."
         )
     return Finding("waits", "ok", f"a request was held for {time.monotonic() - began:.0f} s")
-
-
-def _is_healthy(answer: Any) -> bool:
-    return bool(answer.status_code == 200 and "json" in answer.headers.get("Content-Type", ""))
 
 
 def _clock(date: str | None) -> Finding:

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import typer
 
 from a2a_hub_client.cli import contexts
-from a2a_hub_client.cli.command import Output, Printer, Session, alone, command, noun, reported
+from a2a_hub_client.cli.command import Output, Printer, Session, alone, argument, command, noun, option, reported
 from a2a_hub_client.cli.contexts import ConfigError, Context
 from a2a_hub_client.cli.tables import Column
 from a2a_hub_client.credentials import address, is_sendable
@@ -41,25 +41,18 @@ def owner(me: dict[str, Any]) -> str:
     return f"agent {me['agent']['display']}" if me["agent"] else f"{me['person']}, {me['role'] or 'no role'}"
 
 
-def owner_name(me: dict[str, Any]) -> str:
-    """Return the name of the owner of a key."""
-    return str(me["agent"]["display"] if me["agent"] else me["person"])
-
-
 login_app = alone()
 
 
 @login_app.command()
 def login(
-    url: Annotated[str | None, typer.Argument(metavar="[URL]", help="The hub; without it the command asks.")] = None,
-    name: Annotated[
-        str | None, typer.Option("--name", metavar="NAME", help="The name of the context (default: HUB/OWNER).")
-    ] = None,
+    url: Annotated[str | None, argument("[URL]", "The hub; without it the command asks.")] = None,
+    name: Annotated[str | None, option("--name", "NAME", "The name of the context (default: HUB/OWNER).")] = None,
     key_file: Annotated[
-        str | None, typer.Option("--key-file", metavar="FILE", help="Store this path instead of a key; - reads stdin.")
+        str | None, option("--key-file", "FILE", "Store this path instead of a key; - reads stdin.")
     ] = None,
     signing_key_file: Annotated[
-        str | None, typer.Option("--signing-key-file", metavar="FILE", help="Store the path of a private key.")
+        str | None, option("--signing-key-file", "FILE", "Store the path of a private key.")
     ] = None,
 ) -> None:
     """Store the URL of a hub and a key as the current context, once the hub has accepted the key.
@@ -73,11 +66,12 @@ def login(
         context = _context(address(hub_url), key_file, signing_key_file)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
-    session = Session.of_context(context, Output.TABLE)
+    session = Session.of_context(context, "table")
     with reported(session):
         stored = contexts.load()
         me = session.read("/a2a/me")
-        chosen = name or f"{urlsplit(context.url).netloc}/{owner_name(me)}"
+        owner_name = me["agent"]["display"] if me["agent"] else me["person"]
+        chosen = name or f"{urlsplit(context.url).netloc}/{owner_name}"
         contexts.store(stored.with_context(chosen, context))
     session.printer.text(f"Logged in to {context.url} as {owner(me)}. The context is {chosen}, in {contexts.path()}.")
 
@@ -94,7 +88,7 @@ def _context(url: str, key_file: str | None, signing_key_file: str | None) -> Co
 
 
 PUBLIC = len("a2a_pQqzDzlB")  # characters of a key up to the end of its public id
-Name = Annotated[str, typer.Argument(metavar="CONTEXT", help="The name of a context.")]
+Name = Annotated[str, argument("CONTEXT", "The name of a context.")]
 Form = Annotated[Output, typer.Option("--output", "-o", help="How to print it.")]
 
 context_app = noun("List, choose and remove the stored hubs. `a2a login` adds one.")
@@ -107,7 +101,7 @@ CONTEXTS = (
 
 
 @context_app.command("list")
-def list_(output: Form = Output.TABLE) -> None:
+def list_(output: Form = "table") -> None:
     """List the stored hubs."""
     with reported():
         stored = contexts.load()
@@ -116,7 +110,7 @@ def list_(output: Form = Output.TABLE) -> None:
 
 
 @context_app.command()
-def show(name: Annotated[str | None, typer.Argument(metavar="[CONTEXT]")] = None, output: Form = Output.TABLE) -> None:
+def show(name: Annotated[str | None, typer.Argument(metavar="[CONTEXT]")] = None, output: Form = "table") -> None:
     """Show a stored hub, the current one without a name. The key itself is not shown."""
     with reported():
         stored = contexts.load()
@@ -156,7 +150,7 @@ logout_app = alone()
 
 @logout_app.command()
 def logout(
-    name: Annotated[str | None, typer.Argument(metavar="[CONTEXT]", help="The context (default: the current).")] = None,
+    name: Annotated[str | None, argument("[CONTEXT]", "The context (default: the current).")] = None,
 ) -> None:
     """Forget a stored hub and its key. The key stays valid: `a2a key revoke` ends it."""
     with reported():

@@ -6,13 +6,13 @@ from uuid import UUID, uuid4
 import typer
 
 from a2a_hub_client.cli import options, tables
-from a2a_hub_client.cli.command import CommandError, Session, command, noun
+from a2a_hub_client.cli.command import CommandError, Session, command, noun, option
 from a2a_hub_client.cli.commands.task import result_pairs
 from a2a_hub_client.cli.options import USUAL_LIMIT, Limit, TaskId, reader, span, whole_id
 from a2a_hub_client.cli.tables import Row
 
 LONGEST_WAIT = 50.0  # seconds of one request
-Wait = Annotated[str | None, typer.Option("--wait", metavar="SPAN", help="Wait so long for it, at most 50s.")]
+Wait = Annotated[str | None, option("--wait", "SPAN", "Wait so long for it, at most 50s.")]
 
 result_app = noun("Read and receive results.")
 
@@ -34,8 +34,7 @@ def list_(
 ) -> None:
     """List the results that no one received yet, without receiving them."""
     route = "/a2a/results/delivered" if delivered else "/a2a/results/recent"
-    answer = session.listed(route, "results", limit=limit)
-    session.printer.listed(answer, "results", tables.RESULTS, none="No results.")
+    session.show(route, "results", tables.RESULTS, none="No results.", limit=limit)
 
 
 @command(result_app)
@@ -56,7 +55,7 @@ def next_(
     wait: Wait = None,
     ack: Annotated[
         UUID | None,
-        typer.Option("--ack", parser=reader(whole_id), metavar="TASK_ID", help="First acknowledge this task's result."),
+        option("--ack", "TASK_ID", "First acknowledge this task's result.", parser=reader(whole_id)),
     ] = None,
 ) -> None:
     """Receive the oldest result of the tasks that the agent of the key sent. Exits with 1 if there is none.

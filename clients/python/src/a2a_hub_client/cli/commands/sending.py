@@ -3,7 +3,7 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -15,7 +15,7 @@ import msgspec
 import typer
 
 from a2a_hub_client.cli import options, watching
-from a2a_hub_client.cli.command import CommandError, Session, alone, command
+from a2a_hub_client.cli.command import CommandError, Session, alone, argument, command, option
 from a2a_hub_client.cli.options import AgentName, moment, reader, seconds, span, whole_id
 from a2a_hub_client.errors import RefusedError
 
@@ -123,7 +123,11 @@ def _send_batch(session: Session, batch: list[_Line], count: _Count) -> None:
         answer = session.perform(_calls.send_many([line.body for line in waiting]))
         count.sent += len(answer["posted"])
         refused = [(waiting[item["index"]], item) for item in answer["refused"]]
-        count.bad += [_bad(line, item) for line, item in refused if item["code"] not in _LATER]
+        count.bad += [
+            {"line": line.number, "code": item["code"], "message": item["message"]}
+            for line, item in refused
+            if item["code"] not in _LATER
+        ]
         later = [(line, item) for line, item in refused if item["code"] in _LATER]
         waiting = [line for line, _ in later]
         if later:
@@ -131,10 +135,6 @@ def _send_batch(session: Session, batch: list[_Line], count: _Count) -> None:
             session.printer.note(f"line {line.number} waits: {item['message']}")
             time.sleep(pause)
             pause = min(pause * 2, LONGEST_PAUSE)
-
-
-def _bad(line: _Line, item: Mapping[str, Any]) -> dict[str, Any]:
-    return {"line": line.number, "code": item["code"], "message": item["message"]}
 
 
 def _report(session: Session, count: _Count) -> None:
@@ -172,7 +172,7 @@ To = Annotated[
         metavar="[AGENT]", help="The name of the agent that does the work.", autocompletion=options.agent_names
     ),
 ]
-Text = Annotated[str | None, typer.Argument(metavar="[TEXT]", help="The work; - reads stdin.")]
+Text = Annotated[str | None, argument("[TEXT]", "The work; - reads stdin.")]
 
 
 def send(
@@ -181,32 +181,26 @@ def send(
     text: Text = None,
     file: Annotated[
         str | None,
-        typer.Option("--file", "-f", metavar="FILE", help="Send a task for each line of JSON; - reads stdin."),
+        option("--file", "FILE", "Send a task for each line of JSON; - reads stdin.", "-f"),
     ] = None,
-    run: Annotated[str, typer.Option("--run", metavar="NAME", help="With --file: another name sends it again.")] = "",
-    task_id: Annotated[
-        UUID | None, typer.Option("--id", parser=reader(whole_id), metavar="UUID", help="The id of the task.")
-    ] = None,
-    kind: Annotated[str | None, typer.Option("--kind", metavar="KIND", help="The kind of the task.")] = None,
+    run: Annotated[str, option("--run", "NAME", "With --file: another name sends it again.")] = "",
+    task_id: Annotated[UUID | None, option("--id", "UUID", "The id of the task.", parser=reader(whole_id))] = None,
+    kind: Annotated[str | None, option("--kind", "KIND", "The kind of the task.")] = None,
     parent: Annotated[
-        UUID | None, typer.Option("--parent", parser=reader(whole_id), metavar="UUID", help="The task it is a part of.")
+        UUID | None, option("--parent", "UUID", "The task it is a part of.", parser=reader(whole_id))
     ] = None,
     deadline: Annotated[
-        str | None, typer.Option("--deadline", metavar="TIME", help="When a queued task expires: ISO 8601, or 2h.")
+        str | None, option("--deadline", "TIME", "When a queued task expires: ISO 8601, or 2h.")
     ] = None,
-    work_timeout: Annotated[
-        str | None, typer.Option("--work-timeout", metavar="SPAN", help="How long one agent may work on it.")
-    ] = None,
-    key: Annotated[
-        str | None, typer.Option("--key", metavar="KEY", help="The work may be done twice; the key is its name.")
-    ] = None,
+    work_timeout: Annotated[str | None, option("--work-timeout", "SPAN", "How long one agent may work on it.")] = None,
+    key: Annotated[str | None, option("--key", "KEY", "The work may be done twice; the key is its name.")] = None,
     callback_url: Annotated[
-        str | None, typer.Option("--callback-url", metavar="URL", help="Where the hub posts the end of the task.")
+        str | None, option("--callback-url", "URL", "Where the hub posts the end of the task.")
     ] = None,
     wait: Annotated[
         bool, typer.Option("--wait", help="Show the task until it is done, like `a2a task watch`.")
     ] = False,
-    timeout: Annotated[str | None, typer.Option("--timeout", metavar="SPAN", help="With --wait: how long.")] = None,
+    timeout: Annotated[str | None, option("--timeout", "SPAN", "With --wait: how long.")] = None,
 ) -> None:
     """Send a task to an agent, as the agent of the key.
 
@@ -251,10 +245,8 @@ ask_app = alone()
 def ask(
     session: Session,
     agent: AgentName,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The work; - reads stdin.")],
-    timeout: Annotated[
-        str | None, typer.Option("--timeout", metavar="SPAN", help="Exit with 8 after that long.")
-    ] = None,
+    text: Annotated[str, argument("TEXT", "The work; - reads stdin.")],
+    timeout: Annotated[str | None, option("--timeout", "SPAN", "Exit with 8 after that long.")] = None,
 ) -> None:
     """Send an agent a task, and show what it says until the task is done.
 

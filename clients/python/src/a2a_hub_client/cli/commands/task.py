@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import enum
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from a2a_hub_client.cli import options, tables, watching
-from a2a_hub_client.cli.command import Session, command, noun
+from a2a_hub_client.cli.command import Session, argument, command, noun, option
 from a2a_hub_client.cli.commands import sending
 from a2a_hub_client.cli.options import USUAL_LIMIT, LeaseId, Limit, Reason, TaskId, seconds, span
 from a2a_hub_client.cli.tables import Column, Row
@@ -22,7 +21,7 @@ BRANCH = "· "  # for each level of a tree
 task_app = noun("Send, watch and repair tasks.")
 command(task_app, is_long=True)(sending.send)
 
-Timeout = Annotated[str | None, typer.Option("--timeout", metavar="SPAN", help="Exit with 8 after that long.")]
+Timeout = Annotated[str | None, option("--timeout", "SPAN", "Exit with 8 after that long.")]
 MESSAGES = (
     Column("N", lambda row: str(row["seq"])),
     Column("TIME", lambda row: tables.local(row["said_at_ms"])),
@@ -59,7 +58,7 @@ def messages(session: Session, task: TaskId) -> None:
 def say(
     session: Session,
     task: TaskId,
-    text: Annotated[str, typer.Argument(metavar="TEXT", help="The message; - reads stdin.")],
+    text: Annotated[str, argument("TEXT", "The message; - reads stdin.")],
 ) -> None:
     """Send a further message to the agent of a task, also as the answer to its question."""
     words = typer.get_text_stream("stdin").read() if text == "-" else text
@@ -71,7 +70,7 @@ def say(
 def cancel(
     session: Session,
     task: TaskId,
-    reason: Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the agent and the journal.")] = "",
+    reason: Annotated[str, option("--reason", "TEXT", "Why, for the agent and the journal.")] = "",
 ) -> None:
     """Cancel a task, as its sender."""
     task_id = options.task_id_of(session, task)
@@ -79,11 +78,8 @@ def cancel(
     session.printer.answer(answer, lambda: f"cancelled task {task_id}")
 
 
-class Risk(str, enum.Enum):
-    """Why the work may be done twice."""
-
-    IDEMPOTENT = "idempotent"
-    ACCEPTED = "operator_accepted"
+# Why the work may be done twice.
+Risk = Literal["idempotent", "operator_accepted"]
 
 
 @command(task_app)
@@ -100,16 +96,15 @@ def requeue(
 
     Its holder may still be at work, so the work may be done twice.
     """
-    risk: Any = duplicate_risk.value
     task_id = options.task_id_of(session, task)
-    _repair(session, lambda hub: hub.task(task_id).requeue(reason, duplicate_risk=risk, lease_id=lease_id))
+    _repair(session, lambda hub: hub.task(task_id).requeue(reason, duplicate_risk=duplicate_risk, lease_id=lease_id))
 
 
 @command(task_app)
 def fail(
     session: Session,
     task: TaskId,
-    message: Annotated[str, typer.Option("--message", metavar="TEXT", help="The error that the sender gets.")],
+    message: Annotated[str, option("--message", "TEXT", "The error that the sender gets.")],
     reason: Reason,
     lease_id: LeaseId = None,
 ) -> None:
@@ -133,9 +128,9 @@ def retry_stale(
         bool, typer.Option("--apply", help="Requeue them (default: only say what that would do).")
     ] = False,
     min_lease_age: Annotated[
-        str | None, typer.Option("--min-lease-age", metavar="SPAN", help="Only leases that are so old (default: 5m).")
+        str | None, option("--min-lease-age", "SPAN", "Only leases that are so old (default: 5m).")
     ] = None,
-    max_requeues: Annotated[int | None, typer.Option("--max", min=1, metavar="N", help="At most N tasks.")] = None,
+    max_requeues: Annotated[int | None, option("--max", "N", "At most N tasks.", min=1)] = None,
 ) -> None:
     """Requeue the stale leases of tasks that may be done twice, as an operator."""
     age = span("--min-lease-age", min_lease_age)
@@ -168,33 +163,27 @@ TREE = (
 )
 
 
-class OpenState(str, enum.Enum):
-    """A state of a task that is not resolved."""
-
-    QUEUED = "queued"
-    IN_FLIGHT = "in_flight"
-    INTERRUPTED = "interrupted"
-
-
 @command(task_app, "list")
 def list_(
     session: Session,
-    state: Annotated[OpenState | None, typer.Option("--state", help="Only the unresolved tasks of this state.")] = None,
+    state: Annotated[
+        Literal["queued", "in_flight", "interrupted"] | None,
+        typer.Option("--state", help="Only the unresolved tasks of this state."),
+    ] = None,
     deadline_within: Annotated[
-        str | None, typer.Option("--deadline-within", metavar="SPAN", help="Only tasks with a deadline so soon.")
+        str | None, option("--deadline-within", "SPAN", "Only tasks with a deadline so soon.")
     ] = None,
     watch: Annotated[bool, typer.Option("--watch", "-w", help="Show the list anew until Ctrl-C.")] = False,
     limit: Limit = USUAL_LIMIT,
 ) -> None:
     """List tasks in any state, the newest first. An agent sees its own, a person all."""
     within = span("--deadline-within", deadline_within)
-    query = {"state_filter": state and state.value, "deadline_within_ms": within and within // tables.MILLISECOND}
+    query = {"state_filter": state, "deadline_within_ms": within and within // tables.MILLISECOND}
     route, key = ("/a2a/queue", "tasks") if any(query.values()) else ("/a2a/tasks", "entries")
     filters = {name: value for name, value in query.items() if value is not None}
 
     def show() -> None:
-        answer = session.listed(route, key, limit=limit, **filters)
-        session.printer.listed(answer, key, tables.TASKS, none="No tasks.")
+        session.show(route, key, tables.TASKS, none="No tasks.", limit=limit, **filters)
 
     watching.again_and_again(session, show) if watch else show()
 
@@ -262,7 +251,7 @@ def timeline(session: Session, task: TaskId, limit: Limit = 1000) -> None:
     """Show the task's rows of the journal, the oldest first."""
     route = f"/a2a/tasks/{options.task_id_of(session, task)}/timeline"
     columns = [column for column in tables.EVENTS if column.title != "TASK"]
-    session.printer.listed(session.listed(route, "events", limit=limit), "events", columns, none="No rows.")
+    session.show(route, "events", columns, none="No rows.", limit=limit)
 
 
 lease_app = noun("List the live leases.")
@@ -272,18 +261,15 @@ lease_app = noun("List the live leases.")
 def list_leases(
     session: Session,
     mine: Annotated[bool, typer.Option("--mine", help="Only those that the agent of the key holds.")] = False,
-    min_age: Annotated[
-        str | None, typer.Option("--min-age", metavar="SPAN", help="Only those that are so old.")
-    ] = None,
+    min_age: Annotated[str | None, option("--min-age", "SPAN", "Only those that are so old.")] = None,
     limit: Limit = USUAL_LIMIT,
 ) -> None:
     """List the live leases: an agent sees those of its own tasks, a person all."""
     age = span("--min-age", min_age)
     if mine and age is not None:
         raise typer.BadParameter("give --mine or --min-age, not both")
-    if mine:
-        answer, key = session.listed("/a2a/leases", "leases", limit=limit), "leases"
-    else:
-        query = {} if age is None else {"min_lease_age_ms": age // tables.MILLISECOND}
-        answer, key = session.listed("/a2a/queue", "tasks", limit=limit, state_filter="in_flight", **query), "tasks"
-    session.printer.listed(answer, key, tables.LEASES, none="No live leases.")
+    route, key, query = (
+        ("/a2a/leases", "leases", {}) if mine else ("/a2a/queue", "tasks", {"state_filter": "in_flight"})
+    )
+    age_ms = None if age is None else age // tables.MILLISECOND
+    session.show(route, key, tables.LEASES, none="No live leases.", limit=limit, min_lease_age_ms=age_ms, **query)

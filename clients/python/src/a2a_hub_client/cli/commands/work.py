@@ -2,111 +2,63 @@
 
 from __future__ import annotations
 
-import enum
 import os
 import shutil
 import sys
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from a2a_hub_client.cli.command import FAILED, WRONG_USAGE, CommandError, Session, alone, command
+from a2a_hub_client.cli.command import FAILED, WRONG_USAGE, CommandError, Session, alone, argument, command, option
 from a2a_hub_client.cli.contexts import Context
 from a2a_hub_client.cli.tables import single_line
 from a2a_hub_client.credentials import KEY, KeyFile
 
 if TYPE_CHECKING:
-    from a2a_hub_client.worker.orphans import Resuming
-
-MOST_AT_ONCE, MOST_IN_A_BATCH = 256, 100
-LONGEST_GRACE, LONGEST_HEARTBEAT, LONGEST_SILENCE = 86_400, 3600, 86_400  # seconds
+    from a2a_hub_client.worker.orphans import Resume, Resuming
 
 work_app = alone()
 
 
-class Kept(str, enum.Enum):
-    """The part of the output that is the result."""
-
-    LAST = "last"
-    ALL = "all"
-
-
-class Messages(str, enum.Enum):
-    """Whether lines of the output become messages."""
-
-    ALL = "all"
-    NONE = "none"
-
-
-class Protocol(str, enum.Enum):
-    """Whether the program may write control lines."""
-
-    PLAIN = "plain"
-    LINES = "lines"
-
-
-class Resume(str, enum.Enum):
-    """The leases of a crashed worker that this one takes over."""
-
-    ALL = "all"
-    IDEMPOTENT = "idempotent"
-    NONE = "none"
-
-
-Command = Annotated[list[str], typer.Argument(metavar="CMD...", help="The program and its arguments, after --.")]
 Concurrency = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--concurrency",
+        "N",
+        "Run at most N programs at once (default: 1, with --batch the number of processors).",
         min=1,
-        max=MOST_AT_ONCE,
-        metavar="N",
-        help="Run at most N programs at once (default: 1, with --batch the number of processors).",
+        max=256,
     ),
 ]
 Batch = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--batch",
+        "N",
+        "Lease up to N tasks in one request, which also posts the results of the last tasks.",
         min=1,
-        max=MOST_IN_A_BATCH,
-        metavar="N",
-        help="Lease up to N tasks in one request, which also posts the results of the last tasks.",
+        max=100,
     ),
 ]
-MaxTasks = Annotated[int | None, typer.Option("--max-tasks", min=1, metavar="N", help="Exit after N tasks.")]
-Once = Annotated[bool, typer.Option("--once", help="Exit after one task.")]
 Grace = Annotated[
-    int,
-    typer.Option(
-        "--grace",
-        min=0,
-        max=LONGEST_GRACE,
-        metavar="S",
-        help="Seconds to finish after Ctrl-C, and from SIGTERM to SIGKILL.",
-    ),
+    int, option("--grace", "S", "Seconds to finish after Ctrl-C, and from SIGTERM to SIGKILL.", min=0, max=86_400)
 ]
 Heartbeat = Annotated[
-    int,
-    typer.Option(
-        "--heartbeat",
-        min=1,
-        max=LONGEST_HEARTBEAT,
-        metavar="S",
-        help="Seconds between heartbeats, which also notice a lost lease.",
-    ),
+    int, option("--heartbeat", "S", "Seconds between heartbeats, which also notice a lost lease.", min=1, max=3600)
 ]
 Posted = Annotated[
-    Messages, typer.Option("--messages", help="none: post no line as a message, which saves a request per task.")
+    Literal["all", "none"],
+    typer.Option("--messages", help="none: post no line as a message, which saves a request per task."),
 ]
 Control = Annotated[
-    Protocol, typer.Option("--protocol", help="lines: CMD may write control lines, to ask, send artifacts and refuse.")
+    Literal["plain", "lines"],
+    typer.Option("--protocol", help="lines: CMD may write control lines, to ask, send artifacts and refuse."),
 ]
 TakenOver = Annotated[
-    Resume,
+    Literal["all", "idempotent", "none"],
     typer.Option(
         "--resume",
         help="The leases of crashed workers to take over; idempotent: of tasks whose sender lets them be done twice.",
@@ -114,37 +66,37 @@ TakenOver = Annotated[
 ]
 ResumeAfter = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--resume-after",
+        "S",
+        "Seconds without a heartbeat after which a worker is crashed (default: 3 heartbeats + 15, at least 30).",
         min=1,
-        max=LONGEST_SILENCE,
-        metavar="S",
-        help="Seconds without a heartbeat after which a worker is crashed (default: 3 heartbeats + 15, at least 30).",
+        max=86_400,
     ),
-]
-ResumeAttempts = Annotated[
-    int,
-    typer.Option("--resume-attempts", min=1, metavar="N", help="Take over no task that was leased N times."),
 ]
 
 
 @command(work_app)
 def work(
     session: Session,
-    name: Annotated[str, typer.Argument(metavar="AGENT", help="The agent that owns the key.")],
-    program: Command,
+    name: Annotated[str, argument("AGENT", "The agent that owns the key.")],
+    program: Annotated[list[str], argument("CMD...", "The program and its arguments, after --.")],
     concurrency: Concurrency = None,
     batch: Batch = None,
-    max_tasks: MaxTasks = None,
-    once: Once = False,
+    max_tasks: Annotated[int | None, option("--max-tasks", "N", "Exit after N tasks.", min=1)] = None,
+    once: Annotated[bool, typer.Option("--once", help="Exit after one task.")] = False,
     grace: Grace = 10,
     heartbeat: Heartbeat = 10,
-    result: Annotated[Kept, typer.Option("--result", help="Post the last line of the output or all.")] = Kept.LAST,
-    messages: Posted = Messages.ALL,
-    protocol: Control = Protocol.PLAIN,
-    resume: TakenOver = Resume.IDEMPOTENT,
+    result: Annotated[
+        Literal["last", "all"], typer.Option("--result", help="Post the last line of the output or all.")
+    ] = "last",
+    messages: Posted = "all",
+    protocol: Control = "plain",
+    resume: TakenOver = "idempotent",
     resume_after: ResumeAfter = None,
-    resume_attempts: ResumeAttempts = 5,
+    resume_attempts: Annotated[
+        int, option("--resume-attempts", "N", "Take over no task that was leased N times.", min=1)
+    ] = 5,
 ) -> None:
     """Lease the tasks of an agent, and run CMD once per task.
 
@@ -169,9 +121,9 @@ def work(
     settings = ProgramSettings(
         command=program,
         environment=environment_without(_secret(session.context)),
-        result=result.value,
-        messages=messages.value,
-        protocol=protocol.value,
+        result=result,
+        messages=messages,
+        protocol=protocol,
         heartbeat=heartbeat,
         grace=grace,
     )
@@ -190,7 +142,7 @@ def _resuming(which: Resume, after: int | None, attempts: int, *, heartbeat: int
     """Return which leases the worker takes over. Raises `BadParameter` for a silence that live workers have, too."""
     from a2a_hub_client.worker.orphans import Resuming
 
-    resuming = Resuming(which=which.value, after=after, attempts=attempts)
+    resuming = Resuming(which=which, after=after, attempts=attempts)
     try:
         resuming.silence(heartbeat)
     except ValueError as error:
