@@ -15,8 +15,8 @@ from dashboard.wording import commands
 from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
-from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search import keys, queries, terms
+from mailbox.inspection.search.terms import Moment
 from mailbox.life import callbacks
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
@@ -54,7 +54,7 @@ class DeliveryList(ListPage):
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "tabs": TABS,
-            "keys": queries.DELIVERY_KEYS,
+            "keys": keys.DELIVERY_KEYS,
             "may_resend": self.holds(requests.RESEND),
             "has_given_up": any(delivery.state == PushDelivery.State.DISABLED for delivery in page.items),
             "whole": self.query,
@@ -125,7 +125,7 @@ class ResendMany(Act[Sequence[PushDelivery]]):
     def subject(self, **where: Any) -> Sequence[PushDelivery]:
         chosen = self.request.POST if self.request.method == "POST" else self.request.GET
         if chosen.get("everything"):
-            query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
+            query = f"{terms.without(chosen.get('q', ''), 'state')} state:disabled"
             deliveries = queries.deliveries(query, self._at).with_last_attempt()
             return list(deliveries.defer("body").order_by("-pk")[: callbacks.CAP])
         return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=callbacks.CAP))

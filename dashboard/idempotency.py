@@ -11,7 +11,7 @@ from dashboard.wording import commands
 from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries, terms
 from mailbox.inspection.statistics import standing
 from mailbox.life import replay
 from mailbox.models import ReplayEntry
@@ -71,7 +71,7 @@ class ReplayList(ListPage):
             "entries": [(entry, _answered_by(entry)) for entry in page.items],
             "hits": self.saved.hits,
             "waiting": self.saved.waiting,
-            "keys": queries.REPLAY_KEYS,
+            "keys": keys.REPLAY_KEYS,
             "may_drop": self.holds(requests.DROP_REPLAY),
         }
 
@@ -82,8 +82,8 @@ class ReplayList(ListPage):
 def _answered_by(entry: Any) -> str:
     """Return the query for the tasks that ``entry`` answered."""
     parties = {"key": entry.key, "from": entry.sender, "to": entry.recipient}
-    terms = [queries.term(key, value) for key, value in parties.items() if value]
-    return " ".join([*terms, f"-id:{entry.source_task_id}", "-state:waiting"])
+    parts = [terms.term(key, value) for key, value in parties.items() if value]
+    return " ".join([*parts, f"-id:{entry.source_task_id}", "-state:waiting"])
 
 
 class Drop(Act[ReplayEntry]):

@@ -27,7 +27,7 @@ from mailbox.access import requests
 from mailbox.access.requests import Request
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, lookup, tasks
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.repairs import plans, repair
@@ -80,7 +80,7 @@ class LeaseList(ListPage):
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
-            "keys": queries.LEASE_KEYS,
+            "keys": keys.LEASE_KEYS,
             "stale_after": thresholds.stale_after(),
             "stale_before": self.now - thresholds.stale_after(),
             "newest_first": self.newest_first,

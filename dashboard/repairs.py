@@ -22,8 +22,8 @@ from mailbox.access import requests
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.inspection import leases, lookup
-from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import LONGEST
+from mailbox.inspection.search import keys, queries
+from mailbox.inspection.search.terms import LONGEST
 from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
@@ -99,7 +99,7 @@ class RepairList(ListPage):
         return queries.events(text, self.at).repairs().one_by_one()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"acts": [journal.in_words(event) for event in page.items], "keys": queries.EVENT_KEYS}
+        return {"acts": [journal.in_words(event) for event in page.items], "keys": keys.EVENT_KEYS}
 
 
 class Repairs(RepairList):
@@ -172,7 +172,7 @@ class PlanList(ListPage):
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         listed = [(plan, plan.has_expired(self.now)) for plan in page.items]
-        return {"plans": listed, "keys": queries.PLAN_KEYS}
+        return {"plans": listed, "keys": keys.PLAN_KEYS}
 
     def shown(self, page: Page[Any], context: Any) -> object:
         rows = [(plan.pk, plan.state, plan.repaired, plan.has_expired(self.now)) for plan in page.items]

@@ -24,8 +24,8 @@ from mailbox.access.own_agents import SCHEDULER
 from mailbox.database import paging
 from mailbox.inspection import journal, lookup
 from mailbox.inspection.health.cluster import Cluster
-from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search import keys, queries
+from mailbox.inspection.search.terms import Moment
 from mailbox.models import AuditEvent, Lease
 from mailbox.repairs import auto_retry, retry
 from mailbox.repairs.auto_retry import AutoRetry, Bound
@@ -110,7 +110,7 @@ class Scheduler(SavablePage):
             "page": page,
             "q": text,
             "problem": problem,
-            "keys": queries.SCAN_KEYS,
+            "keys": keys.SCAN_KEYS,
             "scans": [in_words(event) for event in page.items],
             "wanted": AutoRetry.from_settings(),
             "bounds": [(bound, _meaning(bound)) for bound in Bound.all_in_force()],

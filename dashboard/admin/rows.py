@@ -16,7 +16,7 @@ from django.urls import path, reverse
 from dashboard.admin.bounded import Between, ByDate, Chosen, RowsAdmin, Typed, id_of, moment, problem_of, reason
 from dashboard.audit import AuditList
 from dashboard.base import export
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries
 from mailbox.inspection.search.keys import SPOKEN_KEYS
 from mailbox.inspection.search.terms import Moment, Reading
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
@@ -110,13 +110,13 @@ class AuditEventAdmin(SearchedAdmin):
     id_key = "task"
     list_filter = (
         between("at", "last_event"),
-        typed("actor", "user:ana", queries.EVENT_KEYS),
-        typed("task", WHOLE_ID, queries.EVENT_KEYS),
-        chosen("source", AuditEvent.Source.values, queries.EVENT_KEYS),
+        typed("actor", "user:ana", keys.EVENT_KEYS),
+        typed("task", WHOLE_ID, keys.EVENT_KEYS),
+        chosen("source", AuditEvent.Source.values, keys.EVENT_KEYS),
         by_date("at", "last_event"),
-        chosen("kind", sorted(Kind), queries.EVENT_KEYS),
+        chosen("kind", sorted(Kind), keys.EVENT_KEYS),
     )
-    search_help_text = help_of(queries.EVENT_KEYS)
+    search_help_text = help_of(keys.EVENT_KEYS)
 
     def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.events(text, at)
@@ -149,15 +149,15 @@ class TaskAdmin(SearchedAdmin):
     )
     id_key = "id"
     list_filter = (
-        chosen("state", Task.State.values, queries.TASK_KEYS),
-        chosen("awaits", Task.Awaits.values, queries.TASK_KEYS),
-        chosen("outcome", Task.Outcome.values, queries.TASK_KEYS, "state"),
-        chosen("source", TaskSource, queries.TASK_KEYS),
+        chosen("state", Task.State.values, keys.TASK_KEYS),
+        chosen("awaits", Task.Awaits.values, keys.TASK_KEYS),
+        chosen("outcome", Task.Outcome.values, keys.TASK_KEYS, "state"),
+        chosen("source", TaskSource, keys.TASK_KEYS),
         between("sent_at", "last_task"),
         by_date("sent_at", "last_task"),
     )
     list_select_related = ("sender", "recipient")
-    search_help_text = help_of(queries.TASK_KEYS, words=True)
+    search_help_text = help_of(keys.TASK_KEYS, words=True)
 
     def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.tasks(text, at)
@@ -171,14 +171,14 @@ class LeaseAdmin(SearchedAdmin):
     list_display = (*(id_of("lease_id", "lease"), "holder", "attempt", "leased_at", "ended_at", "end", "on_dashboard"),)
     id_key = "id"
     list_filter = (
-        typed("task", WHOLE_ID, queries.LEASE_KEYS),
-        typed("holder", "hotels@local", queries.LEASE_KEYS, "agent"),
+        typed("task", WHOLE_ID, keys.LEASE_KEYS),
+        typed("holder", "hotels@local", keys.LEASE_KEYS, "agent"),
         "end",
         between("leased_at", "last_lease"),
         by_date("leased_at", "last_lease"),
     )
     list_select_related = ("holder",)
-    search_help_text = help_of(queries.LEASE_KEYS, words=True)
+    search_help_text = help_of(keys.LEASE_KEYS, words=True)
 
     def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.attempts(text, at)
@@ -233,14 +233,14 @@ class ResultAdmin(SearchedAdmin):
     )
     id_key = "task"
     list_filter = (
-        typed("task", WHOLE_ID, queries.RESULT_KEYS),
-        chosen("status", Result.Status.values, queries.RESULT_KEYS),
-        chosen("delivery", Result.Delivery.values, queries.RESULT_KEYS),
+        typed("task", WHOLE_ID, keys.RESULT_KEYS),
+        chosen("status", Result.Status.values, keys.RESULT_KEYS),
+        chosen("delivery", Result.Delivery.values, keys.RESULT_KEYS),
         between("posted_at", "last_result"),
         by_date("posted_at", "last_result"),
     )
     list_select_related = ("task", "sender", "recipient")
-    search_help_text = help_of(queries.RESULT_KEYS)
+    search_help_text = help_of(keys.RESULT_KEYS)
 
     def matching(self, text: str, at: Moment) -> QuerySet[Any]:
         return queries.results(text, at)
@@ -256,12 +256,12 @@ class ReplayEntryAdmin(SearchedAdmin):
     )
     id_key = "source"
     list_filter = (
-        typed("task", WHOLE_ID, queries.REPLAY_KEYS, "source"),
-        chosen("status", Result.Status.values, queries.REPLAY_KEYS),
+        typed("task", WHOLE_ID, keys.REPLAY_KEYS, "source"),
+        chosen("status", Result.Status.values, keys.REPLAY_KEYS),
         between("stored_at"),
         by_date("stored_at"),
     )
-    search_help_text = help_of(queries.REPLAY_KEYS)
+    search_help_text = help_of(keys.REPLAY_KEYS)
     exclude: ClassVar = ("cache_key",)
 
     def matching(self, text: str, at: Moment) -> QuerySet[Any]:

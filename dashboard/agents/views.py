@@ -37,7 +37,7 @@ from mailbox.access.own_agents import ANONYMOUS, OWN_AGENTS
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.inspection import leases
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries
 from mailbox.inspection.statistics import agents as agents_module
 from mailbox.inspection.statistics import backlogs, failures, series
 from mailbox.models import Agent, ApiKey
@@ -257,7 +257,7 @@ class AgentList(ListPage):
         return {
             "rows": rows,
             "is_late": figures.is_late(self.now),
-            "keys": queries.AGENT_KEYS,
+            "keys": keys.AGENT_KEYS,
             "sort": "name" if self.is_too_long else self.sort,
             "sorted_to": agents_module.SORTED_TO if self.is_too_long else 0,
         }

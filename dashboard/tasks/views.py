@@ -33,8 +33,8 @@ from mailbox.access import requests
 from mailbox.access.own_agents import OPERATORS
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, tasks
-from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search import keys, queries, terms
+from mailbox.inspection.search.terms import Moment
 from mailbox.life import push_configs
 from mailbox.models import Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
@@ -234,7 +234,7 @@ class TaskDetailPage(DashboardView):
         webhooks = push_configs.configs_of_task(task) if task.dialect == A2A else []
         if not webhooks and not task.calls_back:
             return {"webhooks": webhooks, "deliveries": []}
-        deliveries = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
+        deliveries = queries.deliveries(terms.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
         return {"webhooks": webhooks, "deliveries": list(deliveries.order_by("-pk")[:DELIVERIES])}
 
     @property
@@ -320,16 +320,16 @@ class TaskList(ListPage):
 
     def total(self, rows: TaskQuerySet, page: Page[Any]) -> Count:
         """Return the number of all tasks. Every task in flight has one live lease, and these are counted sooner."""
-        if self.query == queries.term(self.tab, "in_flight"):
+        if self.query == terms.term(self.tab, "in_flight"):
             return thresholds.counted(leases.live(self.now))
-        if self.query == queries.term(self.tab, "stale"):
+        if self.query == terms.term(self.tab, "stale"):
             return thresholds.counted(leases.live(self.now, self.at.stale_after))
         return super().total(rows, page)
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {
             "tabs": TASK_TABS,
-            "keys": queries.TASK_KEYS,
+            "keys": keys.TASK_KEYS,
         }
 
     def shown(self, page: Page[Any], context: Any) -> object:
@@ -369,4 +369,4 @@ class ResultList(ListPage):
         return rows.with_error_line()
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
-        return {"tabs": RESULT_TABS, "keys": queries.RESULT_KEYS}
+        return {"tabs": RESULT_TABS, "keys": keys.RESULT_KEYS}
