@@ -2,7 +2,7 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -77,11 +77,11 @@ def erase_agent(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, in
     theirs = Task.objects.filter(Q(sender=agent) | Q(recipient=agent))
     _require_finished(theirs)
     step = _Erasure(caller=caller, subject=f"agent:{agent.display}", reason=reason)
-    total: dict[str, int] = {}
+    total: Counter[str] = Counter()
     for some in _batches(agent):
-        _add(total, _erase(step, some))
-    _add(total, _bury(step, AuditEvent.objects.of_profile(agent)))
-    _add(total, _bury(step, AuditEvent.objects.of_cards(agent)))
+        total.update(_erase(step, some))
+    total.update(_bury(step, AuditEvent.objects.of_profile(agent)))
+    total.update(_bury(step, AuditEvent.objects.of_cards(agent)))
     cached = ReplayEntry.objects.filter(Q(sender_pubkey=agent.pubkey) | Q(recipient_pubkey=agent.pubkey))
     counts = {"cached results": cached.count(), "peers": Peer.objects.of_agent(agent).count()}
     if any(counts.values()):
@@ -89,7 +89,7 @@ def erase_agent(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, in
             _journal(step, (), counts)
             cached.delete()
             Peer.objects.of_agent(agent).delete()
-        _add(total, counts)
+        total.update(counts)
     return total
 
 
@@ -115,7 +115,7 @@ def _batches(agent: Agent) -> Sequence[Sequence[UUID]]:
 
 def _erase(step: _Erasure, ids: Sequence[UUID]) -> Mapping[str, int]:
     """Blank the payload of these tasks in one transaction, and the text in their journal rows in later transactions."""
-    total: dict[str, int] = {}
+    total: Counter[str] = Counter()
     live = set(Task.objects.filter(uuid__in=ids).exclude(state=Task.State.RESOLVED).values_list("uuid", flat=True))
     ids = [found for found in ids if found not in live]  # sent since the check
     with write_turns.turn(), transaction.atomic(durable=True):
@@ -126,28 +126,27 @@ def _erase(step: _Erasure, ids: Sequence[UUID]) -> Mapping[str, int]:
         counts = _blank(tasks, ids)
         if any(counts.values()):
             _journal(step, (), counts)
-            _add(total, counts)
+            total.update(counts)
     quotas.give_back(freed)
-    _add(total, _bury(step, AuditEvent.objects.filter(task_id__in=ids, kind__in=WITH_TEXT)))
+    total.update(_bury(step, AuditEvent.objects.filter(task_id__in=ids, kind__in=WITH_TEXT)))
     return total
 
 
 def _bury(step: _Erasure, events: AuditEventQuerySet) -> Mapping[str, int]:
-    """Replace the data of these journal rows by tombstones, some in each transaction; return how many."""
+    """Replace the data of these journal rows by tombstones, some in each transaction; return how many.
+
+    A tombstone names the journal row of its transaction.
+    """
     rows = events.order_by("pk").values_list("pk", "data")
     left = [key for key, data in rows if Tombstone.read(data) is None]
     for at in range(0, len(left), ROWS_AT_ONCE):
-        _bury_some(step, AuditEvent.objects.in_bulk(left[at : at + ROWS_AT_ONCE]).values())
+        some = AuditEvent.objects.in_bulk(left[at : at + ROWS_AT_ONCE])
+        with write_turns.turn(), transaction.atomic(durable=True):
+            row = _journal(step, list(some), {"journal rows": len(some)})
+            for key, event in some.items():
+                tombstone = Tombstone(digest_of(event.data), row.pk)
+                AuditEvent.objects.filter(pk=key).update(data=str(tombstone))
     return {"journal rows": len(left)}
-
-
-def _bury_some(step: _Erasure, events: Collection[AuditEvent]) -> None:
-    """Replace the data of these journal rows by tombstones, which name the journal row of this step."""
-    with write_turns.turn(), transaction.atomic(durable=True):
-        row = _journal(step, [event.pk for event in events], {"journal rows": len(events)})
-        for event in events:
-            tombstone = Tombstone(digest_of(event.data), row.pk)
-            AuditEvent.objects.filter(pk=event.pk).update(data=str(tombstone))
 
 
 def _journal(step: _Erasure, rows: Sequence[int], counts: Mapping[str, int]) -> AuditEvent:
@@ -227,8 +226,3 @@ def _block(text: str) -> str:
 
 def _blanked(text: str) -> str:
     return f"{ERASED}{hashlib.sha256(text.encode()).hexdigest()}]"
-
-
-def _add(total: dict[str, int], counts: Mapping[str, int]) -> None:
-    for name, count in counts.items():
-        total[name] = total.get(name, 0) + count
