@@ -18,6 +18,7 @@ from mailbox.inspection.search.terms import (
     pubkey,
     since,
     text,
+    unknown,
     uuid,
 )
 from mailbox.inspection.statistics import backlogs, standing
@@ -26,7 +27,6 @@ from mailbox.models.agent import NAMESAKES
 from mailbox.models.audit import OF_RARE_KINDS
 from mailbox.models.result import posted
 from mailbox.words.envelopes import DuplicateSafety
-from mailbox.words.errors import InvalidRequestError
 from mailbox.words.kinds import FREQUENT
 
 
@@ -88,8 +88,7 @@ def _state(value: str, at: Moment) -> Q:
     if value in Task.Outcome.values:
         # The index leaves out the usual end. The condition is repeated, so that SQLite uses it for other ends.
         return Q(outcome=value) if value == Task.Outcome.OK else Q(outcome=value) & ~Q(outcome=Task.Outcome.OK.value)
-    words = ", ".join([*Task.State.values, "stale", "waiting", *Task.Outcome.values])
-    raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {words}."})
+    raise unknown("state", value, [*Task.State.values, "stale", "waiting", *Task.Outcome.values])
 
 
 def _failure(value: str, _: Moment) -> Q:
@@ -104,7 +103,7 @@ def _awaits(value: str, at: Moment) -> Q:
 
 def _lease_state(value: str, at: Moment) -> Q:
     if value not in ("stale", "in_flight"):
-        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: stale, in_flight."})
+        raise unknown("state", value, ("stale", "in_flight"))
     live = Q(ended_at=None)
     return live & Q(leased_at__lte=at.now - at.stale_after) if value == "stale" else live
 
@@ -149,7 +148,7 @@ def _agent_state(value: str, at: Moment) -> Q:
         "paused": lambda: Q(paused_at__isnull=False),
     }
     if value not in known:
-        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {', '.join(known)}."})
+        raise unknown("state", value, known)
     return known[value]()
 
 
@@ -162,15 +161,14 @@ def _outcome(value: str, _: Moment) -> Q:
         "unchanged": went_well & changed_nothing,
     }
     if value not in outcomes:
-        raise InvalidRequestError({"q": f"Unknown outcome “{value[:50]}”. Use one of: {', '.join(outcomes)}."})
+        raise unknown("outcome", value, outcomes)
     return outcomes[value]
 
 
 def _delivery_state(value: str, at: Moment) -> Q:
     known = [*(state for state in PushDelivery.State.values if state != PushDelivery.State.TELLING), "failing"]
     if value not in known:
-        words = ", ".join(known)
-        raise InvalidRequestError({"q": f"Unknown state “{value[:50]}”. Use one of: {words}."})
+        raise unknown("state", value, known)
     if value == PushDelivery.State.PENDING:
         return Q(state=value) | Q(state=PushDelivery.State.TELLING)
     if value == "failing":
@@ -183,9 +181,7 @@ def _delivery_state(value: str, at: Moment) -> Q:
 def _safety(field: str) -> Reading:
     def read(value: str, _: Moment) -> Q:
         if value not in list(DuplicateSafety):
-            raise InvalidRequestError(
-                {"q": f"Unknown safety “{value[:50]}”. Use one of: {', '.join(DuplicateSafety)}."}
-            )
+            raise unknown("safety", value, DuplicateSafety)
         return Q(**{f"{field}__isnull": value != DuplicateSafety.IDEMPOTENT})
 
     return read
