@@ -267,11 +267,8 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
         rollups.keep(free_keys)
         sizes = Task.objects.filter(pk__in=free_keys).values_list("sender").annotate(size=Sum("size")).order_by()
         freed = dict(sizes)
-        Result.objects.filter(task__in=free_keys).delete()
-        Failure.objects.filter(task__in=free_keys).delete()
-        Message.objects.filter(task__in=free_keys).delete()
-        Artifact.objects.filter(task__in=free_keys).delete()
-        Lease.objects.filter(task__in=free_keys).delete()
+        for model in (Result, Failure, Message, Artifact, Lease):
+            model._default_manager.filter(task__in=free_keys).delete()
         ids = Task.objects.filter(pk__in=free_keys).values("uuid")
         drop_callbacks(PushDelivery.objects.filter(task_uuid__in=ids))
         Task.objects.filter(pk__in=free_keys).delete()
