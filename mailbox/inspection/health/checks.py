@@ -10,13 +10,12 @@ from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, Min, Q
-from django.db.models.sql import Query
 
 from mailbox.access import own_agents
-from mailbox.database import compiled, waiting
+from mailbox.database import waiting
 from mailbox.database.bell import waiters
 from mailbox.database.bell.watch import EVERY_DEAF
-from mailbox.database.compiled import Parameter
+from mailbox.database.compiled import Compiled
 from mailbox.database.paging import Counted, query_of_figures
 from mailbox.inspection.statistics import standing
 from mailbox.models import Alert, ApiKey
@@ -158,7 +157,8 @@ def errors(now: datetime) -> Measured:
 
 def callbacks(now: datetime) -> Measured:
     """Report the callbacks that keep failing and are not given up."""
-    (counts,) = _failing(COUNTED_TO).rows(before=standing.failing_before(now))
+    parts = standing.failing_callbacks(standing.failing_before(now))
+    (counts,) = Compiled(query_of_figures(*(Counted.up_to(COUNTED_TO, part) for part in parts))).rows()
     failing = sum(counts)
     if not failing:
         return Measured(HealthStatus.OK, "no callback failing")
@@ -166,11 +166,6 @@ def callbacks(now: datetime) -> Measured:
     saw = f"{shown} failing for over {times.write(settings.A2A_ATTENTION_CALLBACK)}"
     note = "Retried automatically until the last attempt. Check the receivers."
     return Measured(HealthStatus.DEGRADED, saw, note)
-
-
-@compiled.once
-def _failing(most: int) -> Query:
-    return query_of_figures(*(Counted.up_to(most, part) for part in standing.failing_callbacks(Parameter("before"))))
 
 
 def _named_work(names: list[str]) -> str:

@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import django
 from django.conf import settings
 from django.db import connection
 
-from mailbox.database import compiled, timetable, vitals
-from mailbox.database.compiled import NOW
+from mailbox.database import timetable, vitals
 from mailbox.inspection.health import checks as checks_module
 from mailbox.inspection.health import cluster
 from mailbox.inspection.health.checks import HealthStatus, Measured
@@ -198,7 +197,7 @@ def _queue(now: datetime) -> Measured:
 
 
 def _sweep(now: datetime) -> Measured:
-    failed = next(iter(_failed_sweep().rows()), None)
+    failed = AuditEvent.objects.failed_sweeps().first()
     if failed is None or now - failed.at > SILENT_AFTER:
         return Measured(HealthStatus.OK, "no recent failure")
     step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
@@ -207,29 +206,15 @@ def _sweep(now: datetime) -> Measured:
 
 
 def _callbacks(now: datetime) -> Measured:
-    waiting = [delivery.next_attempt_at for delivery in _due_callback().rows(now=now)]
-    waiting += [config.due_since for config in _due_webhook().rows(now=now)]
+    callbacks = PushDelivery.objects.due(now).order_by("next_attempt_at")[:1]
+    webhooks = PushConfig.objects.due(now).select_related("task").order_by("next_attempt_at")[:1]
+    waiting = [*(callback.next_attempt_at for callback in callbacks), *(webhook.due_since for webhook in webhooks)]
     if not waiting:
         return Measured(HealthStatus.OK, "nothing due")
     late = now - min(waiting)
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
     note = "`manage.py a2a carry` sends them. `manage.py serve` starts it."
     return _judged(word, f"oldest overdue by {times.write(late)}", note)
-
-
-@compiled.once
-def _failed_sweep() -> Any:
-    return AuditEvent.objects.failed_sweeps()[:1]
-
-
-@compiled.once
-def _due_callback() -> Any:
-    return PushDelivery.objects.due(NOW).order_by("next_attempt_at")[:1]
-
-
-@compiled.once
-def _due_webhook() -> Any:
-    return PushConfig.objects.due(NOW).select_related("task").order_by("next_attempt_at")[:1]
 
 
 def _seals(now: datetime) -> Measured:
