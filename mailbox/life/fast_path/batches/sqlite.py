@@ -14,19 +14,10 @@ from uuid import UUID
 
 from django.db import connection
 
+from mailbox.life.fast_path import sqlite as single_sqlite
 from mailbox.life.fast_path import statements as single
 from mailbox.life.fast_path.batches import statements
-from mailbox.life.fast_path.sqlite import (
-    CASTS,
-    OUT_OF_TIME,
-    Row,
-    Session,
-    agent,
-    deciding,
-    loaded,
-    stored,
-    unless_stopped,
-)
+from mailbox.life.fast_path.sqlite import stored
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
 from mailbox.models.task import Task
@@ -63,7 +54,7 @@ POSTED = _reading("answered", statements.ANSWERS) + statements.checks_and_change
 OLDEST_TASKS = f"SELECT task.id, task.deadline_ms, task.size {single.IN_THE_QUEUE} LIMIT %(most)s"
 OLDEST = f"WITH head AS MATERIALIZED ({statements.up_to_the_most(OLDEST_TASKS)})"
 WAITING = f"{OLDEST} SELECT (SELECT count(*) FROM head), {statements.LEASED_BEFORE}"
-TAKE = f"{OLDEST} {statements.TAKEN}, {agent('sender_id')}"
+TAKE = f"{OLDEST} {statements.TAKEN}, {single_sqlite.agent('sender_id')}"
 _TAKEN = ("place", "id", "uuid", "attempt", "journal_seq", "times_out_at", "lease_id", "data")
 BEGIN = _reading("taken", _TAKEN) + statements.NEW_LEASES
 LEASED = f"""{_reading("taken", _TAKEN)} {single.EVENT}
@@ -90,10 +81,10 @@ _TASK = [field.attname for field in Task._meta.concrete_fields]
 _OF_RESULT = {field.attname: number for number, field in enumerate(Result._meta.concrete_fields)}
 
 
-@unless_stopped
-def send(items: Items, **values: Any) -> Sequence[Row]:
+@single_sqlite.unless_stopped
+def send(items: Items, **values: Any) -> Sequence[single_sqlite.Row]:
     """Insert the tasks; return (uuid, pk) of each that was inserted."""
-    with deciding({"given": json_text.dumps(items), **values}, statement) as session:
+    with single_sqlite.deciding({"given": json_text.dumps(items), **values}, statement) as session:
         rows = session.rows(SEND)
         if rows:
             stored = {row[0] for row in rows}
@@ -109,14 +100,16 @@ def send(items: Items, **values: Any) -> Sequence[Row]:
     return [(UUID(row[0]), row[1]) for row in rows]
 
 
-def answerable(items: Items, **values: Any) -> Sequence[Row]:
+def answerable(items: Items, **values: Any) -> Sequence[single_sqlite.Row]:
     """Return each leased task whose time is not up, behind the place of its item, with its sender and lease id."""
     rows = _reads(ANSWERABLE, {"given": json_text.dumps(items), **values})
     return [(*row[:2], UUID(row[2]), *row[3:5], bool(row[5]), *row[6:-1], UUID(row[-1])) for row in rows]
 
 
-@unless_stopped
-def work(answers: Items, lease_ids: Sequence[UUID], **values: Any) -> tuple[Sequence[Row], int, bool, Sequence[Row]]:
+@single_sqlite.unless_stopped
+def work(
+    answers: Items, lease_ids: Sequence[UUID], **values: Any
+) -> tuple[Sequence[single_sqlite.Row], int, bool, Sequence[single_sqlite.Row]]:
     """Resolve the tasks that still have the journal numbers given, then lease the recipient's oldest tasks.
 
     Return (task pk, result pk) of each result, how many tasks were the oldest, and whether this attempt leased before.
@@ -125,13 +118,13 @@ def work(answers: Items, lease_ids: Sequence[UUID], **values: Any) -> tuple[Sequ
     ((number, before),) = _reads(WAITING, values)
     if not number and not answers:
         return [], number, bool(before), []
-    with deciding(values, statement) as session:
+    with single_sqlite.deciding(values, statement) as session:
         posted = _post(session, answers) if answers else []
         taken = _take(session, lease_ids, values) if number else []
     return posted, number, bool(before), [_loaded(*row) for row in taken]
 
 
-def _post(session: Session, answers: Items) -> Sequence[Row]:
+def _post(session: single_sqlite.Session, answers: Items) -> Sequence[single_sqlite.Row]:
     session.give(given=json_text.dumps(answers))
     resolved = {pk for (pk,) in session.rows(RESOLVE)}
     if not resolved:
@@ -143,7 +136,9 @@ def _post(session: Session, answers: Items) -> Sequence[Row]:
     return posted
 
 
-def _take(session: Session, lease_ids: Sequence[UUID], values: Mapping[str, Any]) -> Sequence[tuple[Row, Row, Row]]:
+def _take(
+    session: single_sqlite.Session, lease_ids: Sequence[UUID], values: Mapping[str, Any]
+) -> Sequence[tuple[single_sqlite.Row, single_sqlite.Row, single_sqlite.Row]]:
     """Return the rows of the tasks, leases and senders."""
     queued = [(dict(zip(_TASK, row, strict=False)), row) for row in session.rows(TAKE)]
     if not queued:
@@ -172,12 +167,12 @@ def _begun(
     }
 
 
-def _loaded(task: Row, lease: Row, sender: Row) -> Row:
-    return *loaded(Task, task), *loaded(Lease, lease), *sender
+def _loaded(task: single_sqlite.Row, lease: single_sqlite.Row, sender: single_sqlite.Row) -> single_sqlite.Row:
+    return *single_sqlite.loaded(Task, task), *single_sqlite.loaded(Lease, lease), *sender
 
 
-@unless_stopped
-def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bool, Sequence[Row]]:
+@single_sqlite.unless_stopped
+def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bool, Sequence[single_sqlite.Row]]:
     """Acknowledge results, then deliver the sender's oldest pending results.
 
     Return the ids of the tasks whose results are acknowledged, whether the case is plain, and whether this attempt got
@@ -185,27 +180,27 @@ def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bo
     """
     if not acks:
         with connection.cursor() as cursor:
-            number, before, is_plain = _due(Session(cursor, values, statement))
+            number, before, is_plain = _due(single_sqlite.Session(cursor, values, statement))
         if not (number and is_plain):
             return [], is_plain, before, []
-        with deciding(values, statement) as session:
+        with single_sqlite.deciding(values, statement) as session:
             delivered = _give(session, values)
         return [], bool(delivered), before, delivered
-    with deciding({"acks": json_text.dumps([ack.hex for ack in acks]), **values}, statement) as session:
+    with single_sqlite.deciding({"acks": json_text.dumps([ack.hex for ack in acks]), **values}, statement) as session:
         acked = _acknowledge(session, values)
         number, before, is_plain = _due(session)
         delivered = _give(session, values) if number and is_plain else []
     return acked, is_plain and bool(delivered or not number), before, delivered
 
 
-def _due(session: Session) -> tuple[int, bool, bool]:
+def _due(session: single_sqlite.Session) -> tuple[int, bool, bool]:
     """Return how many results are due, whether this attempt got results before, and whether the case is plain."""
     ((number, before),) = session.rows(SEEN)
-    is_plain = number == session.values["most"] or not session.rows(OUT_OF_TIME)
+    is_plain = number == session.values["most"] or not session.rows(single_sqlite.OUT_OF_TIME)
     return number, bool(before), is_plain
 
 
-def _acknowledge(session: Session, values: Mapping[str, Any]) -> Sequence[UUID]:
+def _acknowledge(session: single_sqlite.Session, values: Mapping[str, Any]) -> Sequence[UUID]:
     """Return the ids of the tasks whose results are acknowledged now, or were before."""
     known = [UUID(row[0]) for row in session.rows(KNOWN)]
     if changed := sorted(session.rows(ACK)):
@@ -213,15 +208,20 @@ def _acknowledge(session: Session, values: Mapping[str, Any]) -> Sequence[UUID]:
     return known
 
 
-def _give(session: Session, values: Mapping[str, Any]) -> Sequence[Row]:
+def _give(session: single_sqlite.Session, values: Mapping[str, Any]) -> Sequence[single_sqlite.Row]:
     rows = sorted(session.rows(GIVE), key=lambda row: row[_OF_RESULT["receive_index"]])
     if not rows:
         return []
     tasks = _tell(session, [(row[_OF_RESULT["task_id"]],) for row in rows], values["change_data"], DELIVERED)
-    return [(*loaded(Result, row), pk, UUID(uuid), seq) for row, (pk, uuid, seq) in zip(rows, tasks, strict=True)]
+    return [
+        (*single_sqlite.loaded(Result, row), pk, UUID(uuid), seq)
+        for row, (pk, uuid, seq) in zip(rows, tasks, strict=True)
+    ]
 
 
-def _tell(session: Session, changed: Sequence[Row], data: str, event: str) -> Sequence[Row]:
+def _tell(
+    session: single_sqlite.Session, changed: Sequence[single_sqlite.Row], data: str, event: str
+) -> Sequence[single_sqlite.Row]:
     """Journal one change of each task whose pk ``changed`` holds; return its pk, uuid and number."""
     session.give(result=json_text.dumps([{"task_id": pk} for (pk,) in changed]))
     by_pk = {row[0]: row for row in session.rows(NUMBER)}
@@ -234,13 +234,13 @@ def _tell(session: Session, changed: Sequence[Row], data: str, event: str) -> Se
     return tasks
 
 
-def _reads(sql: str, values: Mapping[str, Any]) -> Sequence[Row]:
+def _reads(sql: str, values: Mapping[str, Any]) -> Sequence[single_sqlite.Row]:
     with connection.cursor() as cursor:
-        return Session(cursor, values, statement).rows(sql)
+        return single_sqlite.Session(cursor, values, statement).rows(sql)
 
 
 @cache
 def statement(text: str) -> str:
     """Return a statement as this database runs it."""
     values = ", ".join(f"task_{field.attname}" for field in single.new_task_fields())
-    return single.written(text, **CASTS, new_values=values, times_out_at="times_out_at", joined="")
+    return single.written(text, **single_sqlite.CASTS, new_values=values, times_out_at="times_out_at", joined="")
