@@ -17,7 +17,7 @@ from dashboard.figures.thresholds import Count
 from dashboard.wording import journal, json_tree
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries, terms
 from mailbox.models import AuditEvent
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.words.kinds import Kind
@@ -96,12 +96,12 @@ def read(events: AuditEventQuerySet, text: str) -> AuditFigures:
 
 
 def _chips(key: str, counts: Counter[str], text: str, names: Mapping[str, str] | None = None) -> list[Chip]:
-    chosen, rest = queries.chosen(text, key), queries.without(text, key)
+    chosen, rest = terms.chosen(text, key), terms.without(text, key)
     return [
         Chip(
             label=(names or {}).get(value, value),
             count=count,
-            query=rest if value == chosen else f"{rest} {queries.term(key, value)}".strip(),
+            query=rest if value == chosen else f"{rest} {terms.term(key, value)}".strip(),
             is_chosen=value == chosen,
         )
         for value, count in counts.most_common(CHIPS)
@@ -115,7 +115,7 @@ def _bars(times: Sequence[datetime], text: str) -> Iterable[TimeBar]:
     start = min(times).replace(microsecond=0)
     step = timedelta(seconds=max(1, -(-int((max(times) - start).total_seconds() + 1) // BARS)))
     counts = Counter((time - start) // step for time in times)
-    peak, width, rest = max(counts.values()), WIDTH / BARS, queries.without(text, "at")
+    peak, width, rest = max(counts.values()), WIDTH / BARS, terms.without(text, "at")
     for number in range(BARS):
         begins, ends = start + number * step, start + (number + 1) * step
         height = round(counts[number] / peak * HEIGHT, 1)
@@ -160,7 +160,7 @@ class AuditList(ListPage):
     """The journal, newest first. An address without a query leaves out the checks of capabilities."""
 
     name = "audit"
-    keys, tabs = queries.EVENT_KEYS, TABS
+    keys, tabs = keys.EVENT_KEYS, TABS
     columns: ClassVar = export.columns("id=pk at kind actor source task_id seq request_id address data")
 
     @property
@@ -170,7 +170,7 @@ class AuditList(ListPage):
         query = params.get("q", NO_CHECKS).strip()
         if not start and not end:
             return query
-        return f"{queries.without(query, 'at')} {queries.term('at', f'{start or EVER}..{end}')}".strip()
+        return f"{terms.without(query, 'at')} {terms.term('at', f'{start or EVER}..{end}')}".strip()
 
     def chosen_values(self) -> dict[str, str]:
         return {**super().chosen_values(), **({"follow": "1"} if self.follows else {})}
@@ -185,7 +185,7 @@ class AuditList(ListPage):
 
     def total(self, rows: AuditEventQuerySet, page: Page[Any]) -> Count:
         """Count from the newest row on. In another order, a count since a moment reads the whole journal."""
-        return thresholds.counted(rows, newest_first=True, has_words=queries.asks_words(self.query))
+        return thresholds.counted(rows, newest_first=True, has_words=terms.asks_words(self.query))
 
     def besides(self, page: Page[Any]) -> dict[str, Any]:
         return {

@@ -14,7 +14,7 @@ from dashboard.wording import commands
 from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries, terms
 from mailbox.life import outbox
 from mailbox.models import PushDelivery
 from mailbox.models.push import PushDeliveryQuerySet
@@ -29,7 +29,7 @@ class DeliveryList(ListPage):
     """Callbacks and events of webhooks, newest first. No page shows their secrets or bodies."""
 
     name = "deliveries"
-    keys = queries.DELIVERY_KEYS
+    keys = keys.DELIVERY_KEYS
     tab, tabs = "state", ("pending", "failing", "delivered", "disabled")
     columns: ClassVar = {
         "id": lambda delivery: delivery.delivery_id,
@@ -113,7 +113,7 @@ class ResendMany(Act[Sequence[PushDelivery]]):
     def subject(self, **where: Any) -> Sequence[PushDelivery]:
         chosen = self.request.POST if self.request.method == "POST" else self.request.GET
         if chosen.get("everything"):
-            query = f"{queries.without(chosen.get('q', ''), 'state')} state:disabled"
+            query = f"{terms.without(chosen.get('q', ''), 'state')} state:disabled"
             deliveries = queries.deliveries(query, self.at).with_last_attempt()
             return list(deliveries.defer("body").order_by("-pk")[: outbox.MOST_RESENT])
         return lookup.given_up(uuids("delivery", chosen.getlist("delivery"), most=outbox.MOST_RESENT))

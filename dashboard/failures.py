@@ -17,7 +17,7 @@ from dashboard.repairs import new_token, to_plan
 from dashboard.saved_views import SavablePage
 from mailbox.access import requests
 from mailbox.access.agents import directory
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import queries, terms
 from mailbox.inspection.statistics import failures
 from mailbox.inspection.statistics.failures import FailureGroup
 from mailbox.models import Agent
@@ -124,7 +124,7 @@ class FailurePage(DashboardView):
         scale = range_named(request.GET.get("range"))
         start = scale.start(self.now)
         group = failures.group_of(fingerprint, start, slot=scale.step)
-        term = queries.term("failure", fingerprint)
+        term = terms.term("failure", fingerprint)
         tasks: Any = queries.tasks(term, self.at)
         newest = list(tasks.with_parties().with_opening().with_error_line().order_by("-pk")[:TASKS_SHOWN])
         if group is None and not newest:
@@ -147,7 +147,7 @@ class FailurePage(DashboardView):
         if not form.is_valid():
             return self._nothing_planned("The form was incomplete. Go back, reload the page and try again.")
         start = scale.start(self.now)
-        query = f"{queries.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
+        query = f"{terms.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
         tasks = queries.tasks(query, self.at)
         token = uuid5(form.cleaned_data["form_token"], f"{fingerprint} {scale.name}")
         try:

@@ -17,7 +17,7 @@ from dashboard.wording import journal
 from mailbox.access.people import saved_views
 from mailbox.inspection import lookup
 from mailbox.inspection.lookup import CompactedTask, Match, TasksWith
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, terms
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.errors import InvalidRequestError
@@ -25,14 +25,14 @@ from mailbox.words.kinds import Kind
 
 # The lists of a query, in this order. The first list that knows all its keys takes it.
 LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
-    ("tasks", queries.TASK_KEYS),
-    ("leases", queries.LEASE_KEYS),
-    ("results", queries.RESULT_KEYS),
-    ("audit", queries.EVENT_KEYS),
-    ("agents", queries.AGENT_KEYS),
-    ("deliveries", queries.DELIVERY_KEYS),
-    ("idempotency", queries.REPLAY_KEYS),
-    ("plans", queries.PLAN_KEYS),
+    ("tasks", keys.TASK_KEYS),
+    ("leases", keys.LEASE_KEYS),
+    ("results", keys.RESULT_KEYS),
+    ("audit", keys.EVENT_KEYS),
+    ("agents", keys.AGENT_KEYS),
+    ("deliveries", keys.DELIVERY_KEYS),
+    ("idempotency", keys.REPLAY_KEYS),
+    ("plans", keys.PLAN_KEYS),
 )
 
 
@@ -60,7 +60,7 @@ class Go(DashboardView):
             return HttpResponseRedirect(meanings[0].url)
         if not meanings and not lookup.is_id(text):
             return HttpResponseRedirect(list_of(text))
-        context = {"sought": text[: queries.LONGEST], "found": meanings, "tasks": list_of(text)}
+        context = {"sought": text[: terms.LONGEST], "found": meanings, "tasks": list_of(text)}
         return self.page("ops/go.html", context, status=200 if meanings else 404)
 
 
@@ -68,9 +68,9 @@ def list_of(text: str) -> str:
     """Return the address of the list that answers the query ``text``: of tasks, if no other one knows its keys."""
     if not text:
         return reverse("ops:tasks")
-    for route, keys in LISTS:
+    for route, known in LISTS:
         try:
-            queries.parse(text, keys)
+            terms.parse(text, known)
         except InvalidRequestError:
             continue
         return f"{reverse(f'ops:{route}')}?{urlencode({'q': text})}"
@@ -103,7 +103,7 @@ def _plan(plan: RepairPlan) -> Meaning:
 
 
 def _tasks(shared: TasksWith) -> Meaning:
-    term = queries.term(shared.key, shared.value)
+    term = terms.term(shared.key, shared.value)
     return Meaning(kind="Tasks", name=term, url=f"{reverse('ops:tasks')}?{urlencode({'q': term})}")
 
 
@@ -138,7 +138,7 @@ class Suggest(DashboardView):
     """The meanings that the text of the command palette may have, as a part of a page."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        text = request.GET.get("id", "")[: queries.LONGEST].strip()
+        text = request.GET.get("id", "")[: terms.LONGEST].strip()
         suggestions = [
             one for group in (_objects, self._views, _pages, _completions) for one in islice(group(text), MOST)
         ]
@@ -178,7 +178,7 @@ def _completions(text: str) -> Iterator[Meaning]:
                 yield Meaning(kind="Key", name=f"{name}:", about=about, fill=f"{start}{name}:")
         return
     for found in _values(key.lower(), value):
-        query = f"{start}{queries.term(key.lower(), found)}"
+        query = f"{start}{terms.term(key.lower(), found)}"
         yield Meaning(kind="Query", name=query, url=f"{reverse('ops:go')}?{urlencode({'id': query})}")
 
 

@@ -12,7 +12,7 @@ from dashboard.wording import commands
 from mailbox.access import requests
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries, terms
 from mailbox.inspection.statistics import standing
 from mailbox.life import replay
 from mailbox.models import ReplayEntry
@@ -24,7 +24,7 @@ class ReplayList(ListPage):
     """The cache of results that answer duplicates, newest first."""
 
     name = "idempotency"
-    keys = queries.REPLAY_KEYS
+    keys = keys.REPLAY_KEYS
     saved: standing.Savings  # `total` reads it
     columns: ClassVar = export.columns(
         "id=pk key kind=task_kind sender recipient status hits first_hit_at last_hit_at stored_at expires_at "
@@ -54,8 +54,8 @@ class ReplayList(ListPage):
 def _answered_by(entry: Any) -> str:
     """Return the query for the tasks that ``entry`` answered."""
     parties = {"key": entry.key, "from": entry.sender, "to": entry.recipient}
-    terms = [queries.term(key, value) for key, value in parties.items() if value]
-    return " ".join([*terms, f"-id:{entry.source_task_id}", "-state:waiting"])
+    parts = [terms.term(key, value) for key, value in parties.items() if value]
+    return " ".join([*parts, f"-id:{entry.source_task_id}", "-state:waiting"])
 
 
 class Drop(Act[ReplayEntry]):

@@ -26,7 +26,7 @@ from mailbox.access import requests
 from mailbox.access.requests import Request
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, lookup, tasks
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries
 from mailbox.models import AuditEvent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.repairs import plans, repair
@@ -42,7 +42,7 @@ class LeaseList(ListPage):
     name = "leases"
     field = "leased_at"
     kind = datetime
-    keys = queries.LEASE_KEYS
+    keys = keys.LEASE_KEYS
     tab = "state"
     parameters: ClassVar = {
         "agent": ("agent", ""),

@@ -21,8 +21,8 @@ from mailbox.access import requests
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.inspection import leases, lookup
-from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import LONGEST
+from mailbox.inspection.search import keys, queries
+from mailbox.inspection.search.terms import LONGEST
 from mailbox.models import RepairPlan, RepairPlanRow
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.models.lease import LeaseQuerySet
@@ -79,7 +79,7 @@ class RepairList(ListPage):
     """All repairs of single leases, newest first."""
 
     name = "repairs"
-    keys = queries.EVENT_KEYS
+    keys = keys.EVENT_KEYS
     columns: ClassVar = export.columns(
         "id=pk at action=fields.action actor source task_id lease_id=fields.lease_id attempt=fields.attempt "
         "duplicate_risk=fields.duplicate_risk reason=fields.reason request_id address"
@@ -141,7 +141,7 @@ class PlanList(ListPage):
     """Plans to repair many leases at once, newest first, each with its outcome."""
 
     name = "plans"
-    keys = queries.PLAN_KEYS
+    keys = keys.PLAN_KEYS
     columns: ClassVar = export.columns(
         "plan=pk verb state query among made_by made_at decided_by decided_at finished_at leases repaired reason"
     )

@@ -22,7 +22,7 @@ from mailbox.access.own_agents import SCHEDULER
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, lookup
 from mailbox.inspection.health.cluster import Cluster
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries
 from mailbox.models import AuditEvent, Lease
 from mailbox.models.audit import AuditEventQuerySet
 from mailbox.repairs import auto_retry, retry
@@ -64,7 +64,7 @@ class Scheduler(ListPage):
     """The retry scheduler: the bounds in force and their sources, the cluster's state, and the passes."""
 
     name, file = "scheduler", "scans"
-    keys = queries.SCAN_KEYS
+    keys = keys.SCAN_KEYS
     most = 25
     columns: ClassVar = export.columns(
         "id=pk at actor enabled=fields.enabled considered=fields.considered requeued=fields.requeued "

@@ -17,7 +17,7 @@ from dashboard.admin.bounded import Between, ByDate, Chosen, Keyed, RowsAdmin, T
 from dashboard.audit import AuditList
 from dashboard.base import export
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.keys import SPOKEN_KEYS
+from mailbox.inspection.search.keys import EVENT_KEYS, LEASE_KEYS, REPLAY_KEYS, RESULT_KEYS, SPOKEN_KEYS, TASK_KEYS
 from mailbox.inspection.search.terms import Moment, Reading
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.words.envelopes import TaskSource
@@ -107,8 +107,8 @@ class AuditEventAdmin(SearchedAdmin):
         by_date("at", "last_event"),
         chosen("kind", sorted(Kind)),
     )
-    keys = queries.EVENT_KEYS
-    search_help_text = help_of(queries.EVENT_KEYS)
+    keys = EVENT_KEYS
+    search_help_text = help_of(EVENT_KEYS)
     matching = staticmethod(queries.events)
     page = ("audit-event", "pk")
 
@@ -145,8 +145,8 @@ class TaskAdmin(SearchedAdmin):
         by_date("sent_at", "last_task"),
     )
     list_select_related = ("sender", "recipient")
-    keys = queries.TASK_KEYS
-    search_help_text = help_of(queries.TASK_KEYS, words=True)
+    keys = TASK_KEYS
+    search_help_text = help_of(TASK_KEYS, words=True)
     matching = staticmethod(queries.tasks)
     page = ("task", "uuid")
 
@@ -163,8 +163,8 @@ class LeaseAdmin(SearchedAdmin):
         by_date("leased_at", "last_lease"),
     )
     list_select_related = ("holder",)
-    keys = queries.LEASE_KEYS
-    search_help_text = help_of(queries.LEASE_KEYS, words=True)
+    keys = LEASE_KEYS
+    search_help_text = help_of(LEASE_KEYS, words=True)
     matching = staticmethod(queries.attempts)
     page = ("lease", "lease_id")
 
@@ -221,8 +221,8 @@ class ResultAdmin(SearchedAdmin):
         by_date("posted_at", "last_result"),
     )
     list_select_related = ("task", "sender", "recipient")
-    keys = queries.RESULT_KEYS
-    search_help_text = help_of(queries.RESULT_KEYS)
+    keys = RESULT_KEYS
+    search_help_text = help_of(RESULT_KEYS)
     matching = staticmethod(queries.results)
 
     def page_of(self, row: Result) -> str:
@@ -241,8 +241,8 @@ class ReplayEntryAdmin(SearchedAdmin):
         between("stored_at"),
         by_date("stored_at"),
     )
-    keys = queries.REPLAY_KEYS
-    search_help_text = help_of(queries.REPLAY_KEYS)
+    keys = REPLAY_KEYS
+    search_help_text = help_of(REPLAY_KEYS)
     exclude: ClassVar = ("cache_key",)
     matching = staticmethod(queries.replay_entries)
     page = ("cached-result", "pk")

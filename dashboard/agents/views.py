@@ -37,7 +37,7 @@ from mailbox.access.own_agents import ANONYMOUS, OWN_AGENTS
 from mailbox.database import paging
 from mailbox.database.paging import Page
 from mailbox.inspection import leases
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries
 from mailbox.inspection.statistics import agents as agents_module
 from mailbox.inspection.statistics import backlogs, failures, series
 from mailbox.models import Agent, ApiKey
@@ -178,7 +178,7 @@ class AgentList(ListPage):
     """The agents, each with its backlog; those in trouble come first."""
 
     name = "agents"
-    keys = queries.AGENT_KEYS
+    keys = keys.AGENT_KEYS
     field = "display"
     kind = str
     tab = "state"

@@ -11,7 +11,7 @@ from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
 from dashboard.saved_views import SavablePage
 from mailbox.database import paging
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import terms
 from mailbox.words.errors import InvalidRequestError
 
 ROWS = 50
@@ -53,21 +53,21 @@ class ListPage(SavablePage):
         replaces what the query asks of the tabs' key; `ALL` only removes it.
         """
         params = self.request.GET
-        terms = [
-            queries.term(key, f"{sign}{value.strip()}")
+        parts = [
+            terms.term(key, f"{sign}{value.strip()}")
             for name, (key, sign) in self.parameters.items()
             if (value := params.get(name, "")).strip()
         ]
-        query = " ".join([*filter(None, [params.get("q", "").strip()]), *terms])
+        query = " ".join([*filter(None, [params.get("q", "").strip()]), *parts])
         if not self.tab or not (tab := params.get(self.tab, self.default if not query and "q" not in params else "")):
             return query
-        query = queries.without(query, self.tab)
-        return query if tab == ALL else f"{query} {queries.term(self.tab, tab)}".strip()
+        query = terms.without(query, self.tab)
+        return query if tab == ALL else f"{query} {terms.term(self.tab, tab)}".strip()
 
     @property
     def chosen(self) -> str:
         """The chosen tab: the one value that the query asks of its key, else empty."""
-        return queries.chosen(self.query, self.tab) if self.tab else ""
+        return terms.chosen(self.query, self.tab) if self.tab else ""
 
     def matching(self, text: str) -> QuerySet[Any]:
         """Return the rows that match the query ``text``; raise `InvalidRequestError`."""
@@ -89,7 +89,7 @@ class ListPage(SavablePage):
 
     def total(self, rows: Any, page: paging.Page[Any]) -> Count:
         """Return the number of all rows, of which ``page`` shows some."""
-        return thresholds.counted(rows, has_words=self.has_full_text and queries.asks_words(self.query))
+        return thresholds.counted(rows, has_words=self.has_full_text and terms.asks_words(self.query))
 
     def paged(self, rows: Any) -> paging.Page[Any]:
         """Return the rows after the cursor of the address; raise `InvalidRequestError` for that of another list."""
@@ -134,7 +134,7 @@ class ListPage(SavablePage):
             "tabs": self.tabs,
             "keys": self.keys,
             "chosen": self.chosen,
-            "is_filtered": self.query not in ("", self.default and queries.term(self.tab, self.default)),
+            "is_filtered": self.query not in ("", self.default and terms.term(self.tab, self.default)),
             "name": self.name,
             **self.besides(page),
             **self.saved_views(problem=problem),

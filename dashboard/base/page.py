@@ -33,7 +33,7 @@ from mailbox.access import audit, capabilities, requests
 from mailbox.access.callers import Caller
 from mailbox.access.credentials.authentication import role_of
 from mailbox.inspection import lookup
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search.terms import Moment
 from mailbox.models import AuditEvent
 from mailbox.words import errors
 

@@ -33,7 +33,7 @@ from dashboard.wording.payload import Part
 from mailbox.access.own_agents import OPERATORS
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, tasks
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries, terms
 from mailbox.life import push_configs
 from mailbox.models import Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
@@ -229,7 +229,7 @@ class TaskDetailPage(DashboardView):
         webhooks = push_configs.configs_of_task(task) if task.dialect == A2A else []
         if not webhooks and not task.calls_back:
             return {"webhooks": webhooks, "deliveries": []}
-        deliveries = queries.deliveries(queries.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
+        deliveries = queries.deliveries(terms.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
         return {"webhooks": webhooks, "deliveries": list(deliveries.order_by("-pk")[:DELIVERIES])}
 
 
@@ -273,7 +273,7 @@ class TaskList(ListPage):
 
     name = "tasks"
     has_full_text = True
-    keys = queries.TASK_KEYS
+    keys = keys.TASK_KEYS
     tab, tabs = "state", ("queued", "in_flight", "stale", "interrupted", *Task.Outcome.values)
     parameters: ClassVar = {"finished": ("finished", "")}
     columns: ClassVar = export.columns(
@@ -293,9 +293,9 @@ class TaskList(ListPage):
 
     def total(self, rows: TaskQuerySet, page: Page[Any]) -> Count:
         """Return the number of all tasks. Every task in flight has one live lease, and these are counted sooner."""
-        if self.query == queries.term(self.tab, "in_flight"):
+        if self.query == terms.term(self.tab, "in_flight"):
             return thresholds.counted(leases.live(self.now))
-        if self.query == queries.term(self.tab, "stale"):
+        if self.query == terms.term(self.tab, "stale"):
             return thresholds.counted(leases.live(self.now, self.at.stale_after))
         return super().total(rows, page)
 
@@ -308,7 +308,7 @@ class ResultList(ListPage):
 
     name = "results"
     has_full_text = True
-    keys = queries.RESULT_KEYS
+    keys = keys.RESULT_KEYS
     tab, tabs = "delivery", (*Result.Delivery.values, ALL)
     default = Result.Delivery.PENDING
     parameters: ClassVar = {"status": ("status", ""), "posted": ("posted", ""), "within": ("age", "<")}

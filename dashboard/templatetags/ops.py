@@ -23,7 +23,7 @@ from dashboard.figures import plots, thresholds
 from dashboard.figures.plots import Range
 from dashboard.wording.payload import Part
 from mailbox.database import descent
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import terms
 from mailbox.inspection.statistics import standing
 from mailbox.inspection.statistics.backlogs import COUNTED_TO
 from mailbox.inspection.statistics.history import Slot
@@ -266,7 +266,7 @@ def as_id(value: UUID | str) -> SafeString:
 @register.filter
 def term(value: str, key: str) -> str:
     """Write the query term that selects ``value`` as ``key``."""
-    return queries.term(key, value)
+    return terms.term(key, value)
 
 
 @register.filter

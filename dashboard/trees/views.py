@@ -17,7 +17,7 @@ from dashboard.trees import waterfall
 from dashboard.trees.rows import MORE, MOST_ROWS, SHOWN, Forest, Row, Selection
 from dashboard.trees.waterfall import FAILED, LeaseSpan, TaskBar, Window
 from mailbox.inspection import trees
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import terms
 from mailbox.inspection.trees import ListedTree, Member
 from mailbox.words import json_text
 
@@ -247,10 +247,10 @@ def _bar(member: Member, state: str) -> TaskBar:
 
 def _listed(bar: TaskBar, state: str) -> str:
     """Return the query for the siblings of ``bar`` with its kind and in ``state``."""
-    terms = [f"parent:{bar.parent}", queries.term("to", bar.recipient), f"state:{state}", APART.get(state, "")]
+    parts = [f"parent:{bar.parent}", terms.term("to", bar.recipient), f"state:{state}", APART.get(state, "")]
     words = bar.name.partition('"')[0].strip()[:KIND_SPELLED]
-    alike = queries.term("kind", bar.kind) if bar.kind != bar.name else words and f'"{words}"'
-    return " ".join(filter(None, [*terms, alike]))
+    alike = terms.term("kind", bar.kind) if bar.kind != bar.name else words and f'"{words}"'
+    return " ".join(filter(None, [*parts, alike]))
 
 
 def _attempt(member: Member, lease: Any) -> LeaseSpan:

@@ -7,7 +7,7 @@ tasks it changes.
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -114,6 +114,43 @@ def _action(entry: Entry) -> str:
     required = data.get("required_actions") or [data.get("action") or data.get("quota") or data.get("reason") or ""]
     action = str(required[0])
     return next((verb for verb in requests.TARGETED if action.startswith(f"{verb}.")), action)
+
+
+Key = TypeVar("Key", bound=Hashable)
+
+
+@dataclass(slots=True)
+class FailureCount:
+    count: int = 0  # since the last row
+    noted_at: float = float("-inf")
+    address: str = ""  # of the newest failure
+
+
+class FailureCounts(dict[Key, FailureCount]):
+    """The failures of this process, of which the journal gets at most one row a minute and key.
+
+    Those not yet in the journal are lost when the process ends.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+
+    def add(self, key: Key, address: str) -> None:
+        """Count a failure for the next row of its key."""
+        with self._lock:
+            failures = self.setdefault(key, FailureCount())
+            failures.count += 1
+            failures.address = address
+
+    def due(self) -> Sequence[tuple[Key, int, str]]:
+        """Return the rows that are due, each by its key, its count and the newest address."""
+        now, due = time.monotonic(), []
+        with self._lock:
+            for key, failures in self.items():
+                if failures.count and now - failures.noted_at >= MINUTE:
+                    due.append((key, failures.count, failures.address))
+                    failures.count, failures.noted_at = 0, now
+        return due
 
 
 MOST_CONFLICTS = 4

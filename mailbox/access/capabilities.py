@@ -17,14 +17,8 @@ from mailbox.journal import access_entries
 from mailbox.models import Agent, CapabilityGrant, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
+from mailbox.words import errors
 from mailbox.words.envelopes import AgentRef
-from mailbox.words.errors import (
-    CapabilityMissingError,
-    CapabilityScopeMismatchError,
-    Lack,
-    Remedy,
-    UnknownTaskError,
-)
 from mailbox.words.kinds import Entry
 
 _OPERATOR_ACTIONS = frozenset(
@@ -63,7 +57,7 @@ class Permit:
             return
         live = CapabilityGrant.objects.live(now).filter(pk=self.grant.pk)
         if not live.update(uses=F("uses") + 1):
-            raise CapabilityMissingError(
+            raise errors.CapabilityMissingError(
                 f"The grant for {self.grant.action} was used up, was revoked or has expired.",
                 entry=_check(request, None),
                 action=self.grant.action,
@@ -125,15 +119,15 @@ def live_grants(caller: Caller, now: datetime) -> Iterable[CapabilityGrant]:
     return CapabilityGrant.objects.live(now).filter(subject=caller.agent) if caller.agent else ()
 
 
-def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry | None = None) -> UnknownTaskError:
+def not_theirs(caller: Caller, task_id: UUID, *, only: str, entry: Entry | None = None) -> errors.UnknownTaskError:
     """Return the error for a task that another agent decides on.
 
     A party to the task reads ``only``, a clause that names that agent. Any other caller reads the same message as for
     an absent task. ``entry`` is the journal row of the refusal.
     """
     if caller.agent and Task.objects.visible_to(caller.agent).filter(uuid=task_id).exists():
-        return UnknownTaskError(f"You are a party to task {task_id}, but {only}.", entry=entry, task_id=task_id)
-    return UnknownTaskError.of(task_id, entry=entry)
+        return errors.UnknownTaskError(f"You are a party to task {task_id}, but {only}.", entry=entry, task_id=task_id)
+    return errors.UnknownTaskError.of(task_id, entry=entry)
 
 
 def _check(request: Request, authorized_by: access_entries.Authorization | None) -> Entry:
@@ -148,8 +142,8 @@ def _check(request: Request, authorized_by: access_entries.Authorization | None)
     )
 
 
-def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
-    lack = Lack(
+def _missing(caller: Caller, request: Request) -> errors.CapabilityMissingError:
+    lack = errors.Lack(
         action=request.action,
         scope_id=request.scope_id,
         target=None if request.target is None else str(request.target),
@@ -158,7 +152,7 @@ def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
         held_by=[role for role, held in ROLE_ACTIONS.items() if request.verb in held],
         remedy=_remedy(caller, request),
     )
-    return CapabilityMissingError(
+    return errors.CapabilityMissingError(
         f'This requires capability "{request.action}".',
         lack=lack,
         entry=_check(request, None),
@@ -166,17 +160,17 @@ def _missing(caller: Caller, request: Request) -> CapabilityMissingError:
     )
 
 
-def _remedy(caller: Caller, request: Request) -> Remedy:
+def _remedy(caller: Caller, request: Request) -> errors.Remedy:
     if caller.agent is None or request.verb not in (*requests.TARGETED, *requests.GRANTABLE):
-        return Remedy.GROUP
+        return errors.Remedy.GROUP
     if isinstance(request.target, AgentRef) and "@" not in str(request.target) and not request.target.pubkey:
-        return Remedy.TARGET
-    return Remedy.GRANT
+        return errors.Remedy.TARGET
+    return errors.Remedy.GRANT
 
 
-def _scope_mismatch(request: Request) -> CapabilityScopeMismatchError:
+def _scope_mismatch(request: Request) -> errors.CapabilityScopeMismatchError:
     reason = f"every grant for it pins another {', '.join(SCOPE_FIELDS[:-1])} or {SCOPE_FIELDS[-1]}"
-    return CapabilityScopeMismatchError(
+    return errors.CapabilityScopeMismatchError(
         f'Capability "{request.action}" does not cover this request: {reason}.',
         entry=access_entries.CapabilityScopeRejectedEntry(
             request.scope_id, request.action, reason, task_id=request.task_id

@@ -59,8 +59,6 @@ Time = datetime | Parameter
 """A moment: a known one, or a value that each run of a compiled query gives."""
 
 NOW = Parameter("now")
-AGENT = Parameter("agent", BigIntegerField())
-"""The primary key of an agent."""
 
 
 def keys(number: int) -> list[Parameter]:

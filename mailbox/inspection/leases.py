@@ -5,10 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from django.db.models import BigIntegerField
-
-from mailbox.database import compiled
-from mailbox.database.compiled import Parameter
 from mailbox.models import Agent, AuditEvent, Lease, Result, Task
 from mailbox.models.lease import LeaseQuerySet
 
@@ -35,14 +31,9 @@ def attempts_at(task: Task, *, most: int) -> Sequence[Lease]:
 
 def oldest_held_by(agent: Agent, *, most: int) -> Sequence[Lease]:
     """Return the ``most`` oldest live leases of the agent, oldest first, with the openings of their tasks."""
-    return _oldest_held(most).rows(holder=agent.pk)
-
-
-@compiled.once
-def _oldest_held(most: int) -> LeaseQuerySet:
-    held = Lease.objects.live().filter(holder=Parameter("holder", BigIntegerField()))
+    held = Lease.objects.live().filter(holder=agent)
     oldest = held.order_by("leased_at", "pk").values("pk")[:most]  # alone, so that the index of holders is used
-    return Lease.objects.filter(pk__in=oldest).with_task_opening().oldest_first()
+    return list(Lease.objects.filter(pk__in=oldest).with_task_opening().oldest_first())
 
 
 def live(now: datetime, stale_after: timedelta | None = None) -> LeaseQuerySet:

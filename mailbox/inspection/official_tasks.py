@@ -136,16 +136,7 @@ def awaiting(task: Task, wake: Callable[[], None]) -> AbstractContextManager[Awa
 def _stopped(ids: Sequence[UUID]) -> Mapping[UUID, StoppedTask]:
     """Return the stops of those tasks that have stopped. One statement."""
     sql, values = _STOPPED.format(ids=listed.UUIDS[connection.vendor]), {"ids": listed.array(ids)}
-    return {UUID(str(row[0])): _stop(row) for row in _rows(sql, values)}
-
-
-def _rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-    if connection.vendor == "postgresql":
-        return prepared.rows(sql, values)
-    with connection.cursor() as cursor:
-        cursor.execute(sql, values)
-        rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
-        return rows
+    return {UUID(str(row[0])): _stop(row) for row in prepared.rows(sql, values)}
 
 
 def _stop(row: Sequence[Any]) -> StoppedTask:

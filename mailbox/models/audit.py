@@ -195,6 +195,6 @@ class AuditEvent(models.Model):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """The data as an object; `mailbox.journal.entries` describes its fields by kind."""
+        """The data as an object; `mailbox.journal` has a class for each kind."""
         loaded: dict[str, Any] = json_text.loads(self.data)
         return loaded

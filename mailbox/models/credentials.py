@@ -5,11 +5,11 @@ from datetime import datetime, timedelta
 from typing import Any, ClassVar
 
 from django.conf import settings
-from django.db import connection, connections, models
+from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models import Q
 
-from mailbox.database import managers, prepared
-from mailbox.database.managers import Moment, managed_by
+from mailbox.database import prepared
+from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 
 WARNED_BEFORE = timedelta(days=30)
@@ -28,12 +28,17 @@ WHERE k.public_id = %(public_id)s AND k.revoked_at IS NULL AND (k.expires_at IS 
 """
 
 
+def _looked_up(sql: str, *, now: datetime, unused_since: datetime, **values: str) -> Sequence[tuple[Any, ...]]:
+    adapt = connections[DEFAULT_DB_ALIAS].ops.adapt_datetimefield_value
+    return prepared.rows(sql, {**values, "now": adapt(now), "idle": adapt(unused_since)})
+
+
 class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
     def visible_to(self, party: Agent | None) -> ApiKeyQuerySet:
         """Narrow to the keys of this agent. None sees all keys."""
         return self if party is None else self.filter(agent=party)
 
-    def live(self, now: Moment) -> ApiKeyQuerySet:
+    def live(self, now: datetime) -> ApiKeyQuerySet:
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
     def expired(self, now: datetime) -> ApiKeyQuerySet:
@@ -45,16 +50,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
 
     def credential_rows(self, public_id: str, *, now: datetime, unused_since: datetime) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its owner, once for each live grant of the owner; an empty list without one."""
-        values: dict[str, Any] = {"public_id": public_id, "now": now, "idle": unused_since}
-        ours = connections[self.db]
-        if ours.vendor == "postgresql":
-            return prepared.rows(_AUTHENTICATE, values)
-        adapt = ours.ops.adapt_datetimefield_value
-        values |= {"now": adapt(now), "idle": adapt(unused_since)}
-        with managers.open_named() as cursor:
-            cursor.execute(_AUTHENTICATE, values)
-            rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
-            return rows
+        return _looked_up(_AUTHENTICATE, now=now, unused_since=unused_since, public_id=public_id)
 
 
 class ApiKey(models.Model):
@@ -195,15 +191,7 @@ class SigningKeyQuerySet(models.QuerySet["SigningKey"]):
         self, pubkey: str, nonce: str, *, now: datetime, unused_since: datetime
     ) -> Sequence[tuple[Any, ...]]:
         """Return the live key with its agent, once for each live grant of the agent; an empty list without one."""
-        moments = {"now": now, "idle": unused_since}
-        adapted = {name: connection.ops.adapt_datetimefield_value(moment) for name, moment in moments.items()}
-        values = {"pubkey": pubkey, "nonce": nonce, **adapted}
-        if connection.vendor == "postgresql":
-            return prepared.rows(_AUTHENTICATE_BY_SIGNATURE, values)
-        with connection.cursor() as cursor:
-            cursor.execute(_AUTHENTICATE_BY_SIGNATURE, values)
-            rows: Sequence[tuple[Any, ...]] = cursor.fetchall()
-            return rows
+        return _looked_up(_AUTHENTICATE_BY_SIGNATURE, now=now, unused_since=unused_since, pubkey=pubkey, nonce=nonce)
 
 
 class SigningKey(models.Model):

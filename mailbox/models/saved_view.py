@@ -4,13 +4,13 @@ from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
-from django.db.models import Expression, Q
+from django.db.models import Q
 
 from mailbox.database.managers import managed_by
 
 
 class SavedViewQuerySet(models.QuerySet["SavedView"]):
-    def visible_to(self, person: int | Expression) -> SavedViewQuerySet:
+    def visible_to(self, person: int) -> SavedViewQuerySet:
         """Narrow to the person's own views and those that others share; ``person`` is the key of a person."""
         return self.filter(Q(person=person) | Q(is_shared=True))
 

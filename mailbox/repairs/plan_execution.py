@@ -14,26 +14,17 @@ from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
 from mailbox.repairs import repair
 from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words import errors
-from mailbox.words.errors import (
-    AlreadyResolvedError,
-    CapabilityMissingError,
-    CapabilityScopeMismatchError,
-    LeaseMismatchError,
-    MailboxError,
-    NotInFlightError,
-    UnknownTaskError,
-)
 from mailbox.words.kinds import Kind
 
 CLAIMED_BEYOND = timedelta(seconds=30)  # the last repair may have to wait for a lock
 
-BECAME: Mapping[type[MailboxError], RepairPlanRow.Outcome] = {
-    LeaseMismatchError: RepairPlanRow.Outcome.CHANGED,
-    NotInFlightError: RepairPlanRow.Outcome.CHANGED,
-    AlreadyResolvedError: RepairPlanRow.Outcome.COMPLETED,
-    UnknownTaskError: RepairPlanRow.Outcome.COMPLETED,  # only resolved tasks are compacted
-    CapabilityMissingError: RepairPlanRow.Outcome.REFUSED,
-    CapabilityScopeMismatchError: RepairPlanRow.Outcome.REFUSED,
+BECAME: Mapping[type[errors.MailboxError], RepairPlanRow.Outcome] = {
+    errors.LeaseMismatchError: RepairPlanRow.Outcome.CHANGED,
+    errors.NotInFlightError: RepairPlanRow.Outcome.CHANGED,
+    errors.AlreadyResolvedError: RepairPlanRow.Outcome.COMPLETED,
+    errors.UnknownTaskError: RepairPlanRow.Outcome.COMPLETED,  # only resolved tasks are compacted
+    errors.CapabilityMissingError: RepairPlanRow.Outcome.REFUSED,
+    errors.CapabilityScopeMismatchError: RepairPlanRow.Outcome.REFUSED,
 }
 _logger = logging.getLogger(__name__)
 
@@ -77,7 +68,7 @@ def _send_again(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
     mine = plan.rows.filter(pk=row.pk)
     try:
         copy = operator_tasks.send_again(caller, row.task_id)
-    except MailboxError as refusal:
+    except errors.MailboxError as refusal:
         outcome = BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED)
         is_gone = outcome == RepairPlanRow.Outcome.COMPLETED
         mine.settle(
@@ -107,7 +98,7 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
                     journal, caller, row.task_id, reason=plan.reason, message=plan.message, lease_id=row.lease_id
                 )
             mine.settle(RepairPlanRow.Outcome.DONE, "", journal.now)
-    except MailboxError as refusal:
+    except errors.MailboxError as refusal:
         mine.settle(
             BECAME.get(type(refusal), RepairPlanRow.Outcome.FAILED),
             _detail(refusal, row, _person(plan)),
@@ -115,20 +106,20 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
         )
 
 
-def _detail(refusal: MailboxError, row: RepairPlanRow, name: str) -> str:
+def _detail(refusal: errors.MailboxError, row: RepairPlanRow, name: str) -> str:
     """Return why a lease was not repaired for the person ``name``, to everyone who reads the receipt.
 
     The row already shows the ids of the lease and its task.
     """
     match refusal:
-        case LeaseMismatchError():
+        case errors.LeaseMismatchError():
             return f"lease {refusal.ids['actual_lease_id']} is live now"
-        case NotInFlightError():
+        case errors.NotInFlightError():
             return "queued, not leased"
-        case AlreadyResolvedError():
+        case errors.AlreadyResolvedError():
             outcome = Task.objects.filter(uuid=row.task_id).values_list("outcome", flat=True).first()
             return f"resolved as {outcome}" if outcome else "compacted"
-        case UnknownTaskError():
+        case errors.UnknownTaskError():
             return "compacted"
     return errors.text_for_others(refusal, name)[:500]
 

@@ -15,15 +15,8 @@ from mailbox.journal import task_entries
 from mailbox.life.leasing import require_lease
 from mailbox.life.resolution import resolve
 from mailbox.models import Lease, Result, Task
+from mailbox.words import errors
 from mailbox.words.envelopes import check_reason
-from mailbox.words.errors import (
-    AlreadyResolvedError,
-    DuplicateRiskMismatchError,
-    InvalidRequestError,
-    MailboxError,
-    NotInFlightError,
-    UnknownTaskError,
-)
 from mailbox.words.kinds import LifeEntry
 
 MESSAGE_MAX_LENGTH = 10_000
@@ -42,7 +35,7 @@ class DuplicateRisk(StrEnum):
         risk = next((risk for risk in cls if isinstance(value, str) and risk.value == value), None)
         if risk is None:
             known = " or ".join(repr(risk.value) for risk in cls)
-            raise InvalidRequestError({"duplicate_risk": f"must be {known}"})
+            raise errors.InvalidRequestError({"duplicate_risk": f"must be {known}"})
         return risk
 
 
@@ -74,7 +67,7 @@ def requeue_within(
     task = _unresolved(caller, task_id, lease_id, journal, verb=requests.REQUEUE, duplicate_risk=duplicate_risk)
     lease = _repairable(task, lease_id)
     if duplicate_risk is DuplicateRisk.IDEMPOTENT and not task.is_idempotent:
-        raise DuplicateRiskMismatchError(task_id=task_id)
+        raise errors.DuplicateRiskMismatchError(task_id=task_id)
     task.return_to_queue(lease, Lease.End.REQUEUE, journal.now)
     journal.life(task, applied(task, "requeue", reason, lease_id, duplicate_risk))
     return task
@@ -154,9 +147,9 @@ def _unresolved(
         peer = task.recipient if caller.agent == task.sender else task.sender
     journal.admit(Request.to_repair(verb, task_id, lease_id=lease_id, peer=peer, duplicate_risk=duplicate_risk))
     if task is None:
-        raise UnknownTaskError.of(task_id)
+        raise errors.UnknownTaskError.of(task_id)
     if task.state == Task.State.RESOLVED:
-        raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
+        raise errors.AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)
     return task
 
 
@@ -168,7 +161,7 @@ def _repairable(task: Task, lease_id: UUID | None) -> Lease:
     lease = task.live_lease()
     is_guarded = lease_id is not None and task.state == Task.State.INTERRUPTED
     if lease is None and not is_guarded:
-        raise NotInFlightError(f"Task {task.uuid} is {task.state}, not leased.", task_id=task.uuid)
+        raise errors.NotInFlightError(f"Task {task.uuid} is {task.state}, not leased.", task_id=task.uuid)
     return require_lease(task, lease, lease_id)
 
 
@@ -176,7 +169,7 @@ def _repairable(task: Task, lease_id: UUID | None) -> Lease:
 def _refusals_journalled(task_id: UUID, action: str, reason: str, lease_id: UUID | None) -> Iterator[None]:
     try:
         yield
-    except MailboxError as refusal:
+    except errors.MailboxError as refusal:
         if refusal.entry is None:
             refusal.entry = task_entries.RepairRefusedEntry(
                 action, refusal.code, given_reason=reason, lease_id=lease_id, task_id=task_id

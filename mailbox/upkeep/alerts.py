@@ -22,17 +22,6 @@ from mailbox.words.errors import MailboxError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AlertLine:
-    """One decision in an alert. ``url`` is its page, ``began_at`` the time since which it waits."""
-
-    key: str
-    subject: str
-    text: str
-    url: str
-    began_at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AlertText:
     """An alert of the hub ``hub``, whose dashboard is at ``url``. Without lines it is a test.
 
@@ -42,8 +31,8 @@ class AlertText:
     hub: str
     url: str
     now: datetime
-    begun: Sequence[AlertLine]
-    ended: Sequence[AlertLine]
+    begun: Sequence[Alert]
+    ended: Sequence[Alert]
 
     @property
     def headline(self) -> str:
@@ -73,7 +62,7 @@ class AlertText:
         """Return the body that Slack's incoming webhooks take. Texts of agents cannot form links or mentions."""
         lines = [f"*<{self.url}|{_escaped(self.hub)}>*: {_escaped(self.headline)}"]
         lines += [
-            f"• <{line.url}|{_escaped(line.subject)}> {_escaped(line.text)} ({self._waits(line)})"
+            f"• <{_url(line)}|{_escaped(line.subject)}> {_escaped(line.text)} ({self._waits(line)})"
             for line in self.begun
         ]
         lines += [f"• resolved: {_escaped(line.subject)}" for line in self.ended]
@@ -81,22 +70,27 @@ class AlertText:
 
     def mail(self) -> str:
         """Return the body of a mail, as plain text."""
-        lines = [f"{line.subject} {line.text}\n{self._waits(line)}\n{line.url}\n" for line in self.begun]
+        lines = [f"{line.subject} {line.text}\n{self._waits(line)}\n{_url(line)}\n" for line in self.begun]
         lines += [f"Resolved: {line.subject}\n" for line in self.ended]
         return "\n".join([*(lines or [f"{self.headline}.\n"]), f"{self.hub}: {self.url}\n"])
 
-    def _waits(self, line: AlertLine) -> str:
+    def _waits(self, line: Alert) -> str:
         return f"waiting for {times.write(self.now - line.began_at)}"
 
 
-def _fields(line: AlertLine) -> dict[str, str]:
+def _fields(line: Alert) -> dict[str, str]:
     return {
         "key": line.key,
         "subject": line.subject,
         "text": line.text,
-        "url": line.url,
+        "url": _url(line),
         "began_at": line.began_at.isoformat(),
     }
+
+
+def _url(line: Alert) -> str:
+    """Return the page of a decision."""
+    return f"{settings.PUBLIC_URL}{line.path}"
 
 
 def _escaped(text: str) -> str:
@@ -198,23 +192,7 @@ def _claim(now: datetime) -> tuple[list[Alert], list[Alert]]:
 
 def _text(now: datetime, begun: Sequence[Alert], ended: Sequence[Alert]) -> AlertText:
     hub = f"{settings.A2A_HUB_NAME} {settings.A2A_ENVIRONMENT}".strip()
-    return AlertText(
-        hub=hub,
-        url=f"{settings.PUBLIC_URL}/ops/",
-        now=now,
-        begun=[_line(alert) for alert in begun],
-        ended=[_line(alert) for alert in ended],
-    )
-
-
-def _line(alert: Alert) -> AlertLine:
-    return AlertLine(
-        key=alert.key,
-        subject=alert.subject,
-        text=alert.text,
-        url=f"{settings.PUBLIC_URL}{alert.path}",
-        began_at=alert.began_at,
-    )
+    return AlertText(hub=hub, url=f"{settings.PUBLIC_URL}/ops/", now=now, begun=begun, ended=ended)
 
 
 def _send(text: AlertText) -> tuple[Sequence[str], str]:

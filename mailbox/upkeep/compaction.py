@@ -16,6 +16,7 @@ from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, Sum
 from django.utils import timezone
 
+from mailbox import models
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
@@ -23,19 +24,6 @@ from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.journal import compacted_tasks
 from mailbox.life import push_configs
-from mailbox.models import (
-    Agent,
-    Artifact,
-    Failure,
-    Lease,
-    Message,
-    Peer,
-    PushConfig,
-    PushDelivery,
-    RateWindow,
-    Result,
-    Task,
-)
 from mailbox.models.push import PushDeliveryQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.models.task_indexes import OF_OTHER_DIALECTS
@@ -67,17 +55,17 @@ def drop_callbacks(some: PushDeliveryQuerySet) -> int:
     Runs in the current transaction. Locks the callbacks, and skips callbacks that are locked elsewhere.
     """
     keys = list(some.finished().select_for_update(skip_locked=True).values_list("pk", flat=True))
-    return PushDelivery.objects.filter(pk__in=keys).delete()[1].get("mailbox.PushDelivery", 0)
+    return models.PushDelivery.objects.filter(pk__in=keys).delete()[1].get("mailbox.PushDelivery", 0)
 
 
 def _callbacks(now: datetime) -> int:
     """Delete old callbacks with their attempts. Keys and times have nearly the same order, so no index is needed."""
     before, total = now - settings.A2A_RETENTION_CALLBACKS, 0
     while True:
-        oldest = PushDelivery.objects.finished().order_by("pk").values_list("pk", "created_at")[:BATCH]
+        oldest = models.PushDelivery.objects.finished().order_by("pk").values_list("pk", "created_at")[:BATCH]
         old = [key for key, created_at in oldest if created_at <= before]
         with write_turns.turn(), transaction.atomic():
-            dropped = drop_callbacks(PushDelivery.objects.filter(pk__in=old))
+            dropped = drop_callbacks(models.PushDelivery.objects.filter(pk__in=old))
         total += dropped
         if len(old) < BATCH or not dropped:  # none: all of them are locked elsewhere
             return total
@@ -86,7 +74,7 @@ def _callbacks(now: datetime) -> int:
 def _peers(now: datetime) -> int:
     total = 0
     while True:
-        silent = Peer.objects.filter(last_seen_at__lte=now - settings.A2A_RETENTION_PEERS)
+        silent = models.Peer.objects.filter(last_seen_at__lte=now - settings.A2A_RETENTION_PEERS)
         old = list(silent.order_by("last_seen_at").values_list("pk", flat=True)[:BATCH])
         with write_turns.turn():
             total += silent.filter(pk__in=old).delete()[0]
@@ -97,11 +85,11 @@ def _peers(now: datetime) -> int:
 def _rate_windows(now: datetime) -> int:
     """Delete windows without a request in `WINDOWS_KEPT`, unless a request is counted meanwhile."""
     before, total = now - WINDOWS_KEPT, 0
-    rows = RateWindow.objects.filter(started_at__lte=before).values_list("pk", "counted")
+    rows = models.RateWindow.objects.filter(started_at__lte=before).values_list("pk", "counted")
     for key, counted in list(rows):
         if all(_moment(at) <= before for at, _ in json_text.loads(counted)):
             with write_turns.turn():
-                total += RateWindow.objects.filter(pk=key, counted=counted).delete()[0]
+                total += models.RateWindow.objects.filter(pk=key, counted=counted).delete()[0]
     return total
 
 
@@ -148,7 +136,7 @@ def compact(caller: Caller, retention: Retention) -> int:
     return _drop_in_batches(caller, finished, lambda: _to_drop(retention, now), reason="retention")
 
 
-def cap_sent(caller: Caller, *, dialect: str, cap: int, sender: Agent | None = None, cycle: int = 100) -> int:
+def cap_sent(caller: Caller, *, dialect: str, cap: int, sender: models.Agent | None = None, cycle: int = 100) -> int:
     """Delete the oldest finished tasks of ``sender`` in a dialect if it has more than ``cap`` tasks there.
 
     At most ``cycle`` tasks are deleted for one sender; returns how many. ``sender`` None: every sender has the same cap
@@ -159,7 +147,7 @@ def cap_sent(caller: Caller, *, dialect: str, cap: int, sender: Agent | None = N
 
     Source: corvid-agent, "Task store", which keeps 1,000 tasks and deletes 100 in a cycle.
     """
-    of_dialect = Task.objects.filter(OF_OTHER_DIALECTS, dialect=dialect)
+    of_dialect = models.Task.objects.filter(OF_OTHER_DIALECTS, dialect=dialect)
     reached = of_dialect.filter(_has_reached_its_sender()).exclude(_spent_lately(timezone.now()))
     if sender is None:
         candidates = [reached.filter(sender=over) for over in _senders_of_more_than(cap, of_dialect)]
@@ -177,7 +165,7 @@ def clear(caller: Caller, *, dialect: str) -> int:
     with audit.decision(caller) as journal:
         journal.admit(Request.to_compact())
         now = journal.now
-    resolved = Task.objects.filter(dialect=dialect, state=Task.State.RESOLVED).exclude(_spent_lately(now))
+    resolved = models.Task.objects.filter(dialect=dialect, state=models.Task.State.RESOLVED).exclude(_spent_lately(now))
     return _drop_in_batches(caller, resolved, lambda: _keys(resolved, BATCH), reason="cleared")
 
 
@@ -187,26 +175,28 @@ def _senders_of_more_than(many: int, tasks: TaskQuerySet) -> Sequence[int]:
 
 
 def _has_reached_its_sender() -> Q:
-    return Q(result__delivery__in=[Result.Delivery.DELIVERED, Result.Delivery.ACKED]) | Q(
+    return Q(result__delivery__in=[models.Result.Delivery.DELIVERED, models.Result.Delivery.ACKED]) | Q(
         result__shown_at__isnull=False
     )
 
 
 def _finished(retention: Retention, now: datetime) -> TaskQuerySet:
-    acked = Q(result__delivery=Result.Delivery.ACKED, result__acked_at__lte=now - retention.acked)
-    delivered = Q(result__delivery=Result.Delivery.DELIVERED, result__delivered_at__lte=now - retention.delivered)
-    finished = Task.objects.filter(acked | delivered, state=Task.State.RESOLVED)
+    acked = Q(result__delivery=models.Result.Delivery.ACKED, result__acked_at__lte=now - retention.acked)
+    delivered = Q(
+        result__delivery=models.Result.Delivery.DELIVERED, result__delivered_at__lte=now - retention.delivered
+    )
+    finished = models.Task.objects.filter(acked | delivered, state=models.Task.State.RESOLVED)
     return finished.exclude(_has_child("pk", "uuid")).exclude(_spent_lately(now)).exclude(_has_open_webhook("pk"))
 
 
 def _has_child(key: str, task_id: str) -> Exists:
     """Whether another task names this one as parent. ``key`` and ``task_id`` are the fields of its key and id."""
-    return Exists(Task.objects.filter(parent=OuterRef(task_id)).exclude(pk=OuterRef(key)))
+    return Exists(models.Task.objects.filter(parent=OuterRef(task_id)).exclude(pk=OuterRef(key)))
 
 
 def _has_open_webhook(key: str) -> Exists:
     """Whether a webhook of the task has something to tell. ``key`` is the field of the task's key."""
-    return Exists(PushConfig.objects.open().filter(task=OuterRef(key)))
+    return Exists(models.PushConfig.objects.open().filter(task=OuterRef(key)))
 
 
 def _spent_lately(now: datetime, *, task: str = "pk", result: str = "result__") -> Q:
@@ -215,15 +205,15 @@ def _spent_lately(now: datetime, *, task: str = "pk", result: str = "result__") 
     ``task`` is the field of the task's key, and ``result`` the path to the fields of its result.
     """
     since = now - SPENT_IDS_KEPT
-    leases = Lease.objects.filter(task=OuterRef(task), receive_attempt_id__isnull=False, ended_at__gt=since)
+    leases = models.Lease.objects.filter(task=OuterRef(task), receive_attempt_id__isnull=False, ended_at__gt=since)
     delivered = Q((f"{result}delivered_at__gt", since)) | Q((f"{result}acked_at__gt", since))
     return Q(Exists(leases)) | Q((f"{result}receive_attempt_id__isnull", False)) & delivered
 
 
 def _to_drop(retention: Retention, now: datetime) -> Sequence[int]:
     """Return the keys of up to `BATCH` of the `_finished` tasks, the earliest acknowledged first."""
-    acked = Result.objects.acked_until(now - retention.acked)
-    delivered = Result.objects.delivered_until(now - retention.delivered)
+    acked = models.Result.objects.acked_until(now - retention.acked)
+    delivered = models.Result.objects.delivered_until(now - retention.delivered)
     keys: list[int] = []
     for results in (acked, delivered):
         free = (
@@ -265,16 +255,13 @@ def _drop(caller: Caller, tasks: TaskQuerySet, keys: Sequence[int], *, reason: s
         if not free_keys:
             return 0
         rollups.keep(free_keys)
-        sizes = Task.objects.filter(pk__in=free_keys).values_list("sender").annotate(size=Sum("size")).order_by()
+        sizes = models.Task.objects.filter(pk__in=free_keys).values_list("sender").annotate(size=Sum("size")).order_by()
         freed = dict(sizes)
-        Result.objects.filter(task__in=free_keys).delete()
-        Failure.objects.filter(task__in=free_keys).delete()
-        Message.objects.filter(task__in=free_keys).delete()
-        Artifact.objects.filter(task__in=free_keys).delete()
-        Lease.objects.filter(task__in=free_keys).delete()
-        ids = Task.objects.filter(pk__in=free_keys).values("uuid")
-        drop_callbacks(PushDelivery.objects.filter(task_uuid__in=ids))
-        Task.objects.filter(pk__in=free_keys).delete()
+        for model in (models.Result, models.Failure, models.Message, models.Artifact, models.Lease):
+            model._default_manager.filter(task__in=free_keys).delete()
+        ids = models.Task.objects.filter(pk__in=free_keys).values("uuid")
+        drop_callbacks(models.PushDelivery.objects.filter(task_uuid__in=ids))
+        models.Task.objects.filter(pk__in=free_keys).delete()
         for key in free_keys:
             journal.beside(rows[key])
     quotas.give_back(freed)
@@ -288,10 +275,12 @@ def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry]:
     """
     rows: dict[int, Entry] = {}
     for start in range(0, len(keys), READ_AT_ONCE):
-        some = Task.objects.with_parties().select_related("result")
+        some = models.Task.objects.with_parties().select_related("result")
         chosen = keys[start : start + READ_AT_ONCE]
-        closing = {message.task_id: message.blocks for message in Message.objects.filter(task__in=chosen).closing()}
-        configs = PushConfig.objects.filter(task__in=chosen, protocol=PushConfig.Protocol.CALLBACK)
+        closing = {
+            message.task_id: message.blocks for message in models.Message.objects.filter(task__in=chosen).closing()
+        }
+        configs = models.PushConfig.objects.filter(task__in=chosen, protocol=models.PushConfig.Protocol.CALLBACK)
         targets = {config.task_id: config for config in configs}
         for task in some.filter(pk__in=chosen):
             callback = _callback(targets.get(task.pk))
@@ -299,7 +288,7 @@ def _rows(keys: Sequence[int], reason: str) -> Mapping[int, Entry]:
     return rows
 
 
-def _callback(config: PushConfig | None) -> compacted_tasks.Callback | None:
+def _callback(config: models.PushConfig | None) -> compacted_tasks.Callback | None:
     """Return the target of a task's callback; None if its secret is unreadable."""
     try:
         return push_configs.callback_of(config)

@@ -42,16 +42,18 @@ class MinuteTally:
     waits: Latencies = field(default_factory=Latencies)
     runs: Latencies = field(default_factory=Latencies)
 
-    def __iadd__(self, other: MinuteTally | RollUp) -> MinuteTally:
+    def __iadd__(self, other: RollUp | RollUpTurn) -> MinuteTally:
         for name in _COUNTS:
-            self.counts[name] += other.counts[name] if isinstance(other, MinuteTally) else getattr(other, name)
-        self.waits += other.waits if isinstance(other, MinuteTally) else Latencies(other.waits)
-        self.runs += other.runs if isinstance(other, MinuteTally) else Latencies(other.runs)
+            self.counts[name] += getattr(other, name)
+        self.waits += Latencies(other.waits)
+        self.runs += Latencies(other.runs)
         return self
 
+    def columns(self) -> dict[str, Any]:
+        return {**self.counts, "waits": self.waits.as_text(), "runs": self.runs.as_text()}
+
     def row(self, agent: int | None, minute: datetime, **marks: Any) -> RollUp:
-        latencies = {"waits": self.waits.as_text(), "runs": self.runs.as_text()}
-        return RollUp(agent_id=agent, minute=minute, **self.counts, **latencies, **marks)
+        return RollUp(agent_id=agent, minute=minute, **self.columns(), **marks)
 
 
 Tallies = defaultdict[tuple[int, datetime], MinuteTally]  # by agent and minute
@@ -197,13 +199,12 @@ def _sum_up(start: datetime, end: datetime, marks: dict[str, int]) -> list[RollU
 
 def _add_up(turn: RollUpTurn, minutes: Iterable[RollUp]) -> None:
     """Add the sums of these minutes to those of all minutes before."""
-    waits, runs = Latencies(turn.waits), Latencies(turn.runs)
+    sums = MinuteTally()
+    sums += turn
     for minute in minutes:
-        for name in _COUNTS:
-            setattr(turn, name, getattr(turn, name) + getattr(minute, name))
-        waits += Latencies(minute.waits)
-        runs += Latencies(minute.runs)
-    turn.waits, turn.runs = waits.as_text(), runs.as_text()
+        sums += minute
+    for name, value in sums.columns().items():
+        setattr(turn, name, value)
     turn.save()
 
 

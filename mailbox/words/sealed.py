@@ -49,14 +49,6 @@ def merkle_path(leaves: Sequence[bytes], index: int) -> list[Step]:
     return steps
 
 
-def merkle_climb(start: bytes, steps: Iterable[Step]) -> bytes:
-    """Return the root to which ``steps`` lead from the leaf hash ``start``."""
-    root = start
-    for side, sibling in steps:
-        root = merkle_node(sibling, root) if side == "left" else merkle_node(root, sibling)
-    return root
-
-
 def _above(level: Sequence[bytes]) -> list[bytes]:
     """Return the next level. A last node without a sibling rises as it is."""
     pairs = [merkle_node(level[at], level[at + 1]) for at in range(0, len(level) - 1, 2)]

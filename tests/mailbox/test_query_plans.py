@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from django.utils import timezone
 
 from mailbox.inspection import tasks as tasks_
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import queries, terms
 from mailbox.life.fast_path import postgresql
 from mailbox.models import Agent, AuditEvent, Lease, ReplayEntry, Result, Task
 from mailbox.models.result import ResultQuerySet
@@ -183,7 +183,7 @@ def test_the_tasks_of_one_cache_key_are_found_by_index(crowd):
 
 
 def test_cached_results_are_found_by_key(crowd):
-    at = queries.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
+    at = terms.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
 
     assert "replay_by_key" in plan_of(queries.replay_entries("key:inv-7", at).order_by("-pk")[:50])
 
@@ -193,7 +193,7 @@ def test_expired_cached_results_are_found_by_index(crowd):
 
 
 def test_disabled_callbacks_are_found_by_index(crowd):
-    at = queries.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
+    at = terms.Moment(now=timezone.now(), stale_after=timedelta(minutes=5))
 
     assert "push_by_state" in plan_of(queries.deliveries("state:disabled", at).order_by("-pk")[:50])
 

@@ -36,10 +36,10 @@ def olga() -> Caller:
 @pytest.fixture(autouse=True)
 def failures_are_noted_anew() -> Iterator[None]:
     """Forget failed authentications and refusals, of which a process journals few a minute, and reached quotas."""
-    authentication._storms.clear()
+    authentication._failures.clear()
     audit._repeated_refusals.clear()
     quotas.forget()
     yield
-    authentication._storms.clear()
+    authentication._failures.clear()
     audit._repeated_refusals.clear()
     quotas.forget()

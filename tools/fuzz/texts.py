@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mailbox.database import paging
 from mailbox.dialects.marianne.wire import delegations
-from mailbox.inspection.search import queries
+from mailbox.inspection.search import keys, queries, terms
 from mailbox.models import Task
 from mailbox.words import json_text, names, secret_box, times, tokens
 from mailbox.words.errors import InvalidRequestError
@@ -22,7 +22,7 @@ from tools.fuzz.mutation import Mutator, as_json
 from tools.fuzz.parser import INVALID, Parser
 
 NOW = datetime(2026, 3, 29, 2, 30, tzinfo=ZoneInfo("Europe/Berlin"))  # a moment that the clocks skip
-AT = queries.Moment(now=NOW, stale_after=timedelta(minutes=5))
+AT = terms.Moment(now=NOW, stale_after=timedelta(minutes=5))
 EXECUTED = 20  # of so many queries and cursors, the database runs one
 _turns = count()
 
@@ -117,7 +117,7 @@ def search_lists(query: tuple[int, str]) -> None:
 def write_terms(text: str) -> None:
     """Check that the language can spell a term that it wrote for any text."""
     if json_text.problem_with(text) is None and text.strip():
-        query = queries.parse(queries.term("key", text), queries.TASK_KEYS)
+        query = terms.parse(terms.term("key", text), keys.TASK_KEYS)
         assert len(query.terms) == 1
         assert not query.words
 

@@ -1,10 +1,7 @@
 """The authentication of a request: the caller of its API key, or the agent that signed it."""
 
 import hmac
-import threading
-import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +20,6 @@ from mailbox.words import certificates, tokens
 from mailbox.words.errors import BadSignatureError, SignatureFault, UnauthenticatedError
 from mailbox.words.signatures import RequestSignature
 
-FAILURES_NOTED_EVERY = 60.0  # seconds, per process and reason
 _NO_DIGEST = "0" * 64
 _COLUMNS_OF_GRANT = ("id", "grant_id", "action", "scope", "max_uses", "granted_by")
 # The key of an agent, or of a person that is active and has a role.
@@ -167,15 +163,7 @@ def grant_of(row: tuple[Any, ...]) -> CapabilityGrant:
     return managers.instance_of(CapabilityGrant, _COLUMNS_OF_GRANT, (pk, grant_id, *others))
 
 
-@dataclass(slots=True)
-class _Storm:
-    count: int = 0  # failures since the last row
-    noted_at: float = float("-inf")
-    address: str = ""  # of the newest failure
-
-
-_storms: dict[str, _Storm] = {}
-_storms_lock = threading.Lock()
+_failures = audit.FailureCounts[str]()  # by reason
 
 
 def note_failures() -> None:
@@ -184,24 +172,14 @@ def note_failures() -> None:
     Each authentication calls this, so the last failures of a storm get their row at the next request. Failures counted
     since the last row are lost when the process ends.
     """
-    if not _storms:
-        return
-    now, due = time.monotonic(), {}
-    with _storms_lock:
-        for reason, storm in _storms.items():
-            if storm.count and now - storm.noted_at >= FAILURES_NOTED_EVERY:
-                due[reason], storm.count, storm.noted_at = (storm.count, storm.address), 0, now
-    for reason, (count, address) in due.items():
+    for reason, count, address in _failures.due() if _failures else ():
         stranger = Caller(name="anonymous", source=AuditEvent.Source.API, address=address)
         audit.note(stranger, access_entries.AuthenticationFailedEntry(reason, count))
 
 
 def count_failure(reason: str, address: str) -> None:
     """Count a failure for the next row of its reason, and write nothing."""
-    with _storms_lock:
-        storm = _storms.setdefault(reason, _Storm())
-        storm.count += 1
-        storm.address = address
+    _failures.add(reason, address)
 
 
 def _failed(reason: str, message: str | None, address: str) -> UnauthenticatedError:

@@ -94,8 +94,7 @@ def add_key(
         if owner is None:
             raise InvalidRequestError({"username": "no such person"})
         lock_owner(owner)
-        if ApiKey.objects.live(journal.now).filter(agent=agent, user=user).count() >= LIVE_KEYS_PER_OWNER:
-            raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys. Revoke one first.")
+        _require_room(owner, journal, agent=agent, user=user)
         made = create_key(caller, journal.now, wanted=expires_at, agent=agent, user=user)
         journal.beside(access_entries.KeyAddedEntry(str(owner), made.row.public_id))
     return made
@@ -144,6 +143,11 @@ def store_key(now: datetime, **fields: Any) -> NewKey:
 def lock_owner(owner: Agent | User) -> None:
     """Lock the row of a key's owner, so that two requests do not add a third key."""
     type(owner)._default_manager.select_for_update(no_key=True).get(pk=owner.pk)
+
+
+def _require_room(owner: Agent | User, journal: audit.Journal, **of: Any) -> None:
+    if ApiKey.objects.live(journal.now).filter(**of).count() >= LIVE_KEYS_PER_OWNER:
+        raise KeyLimitError(f"{owner} already has {LIVE_KEYS_PER_OWNER} live keys. Revoke one first.")
 
 
 def require_own(caller: Caller, agent: Agent | None, owner: str, journal: audit.Journal) -> None:
@@ -197,8 +201,7 @@ def bind_certificate(caller: Caller, agent: Agent, certificate: str) -> ApiKey:
         lock_owner(agent)
         if ApiKey.objects.filter(public_id=public_id).exists():
             raise InvalidRequestError({"certificate": "has a public key that was bound before; make a new key pair"})
-        if ApiKey.objects.live(journal.now).filter(agent=agent).count() >= LIVE_KEYS_PER_OWNER:
-            raise KeyLimitError(f"{agent} already has {LIVE_KEYS_PER_OWNER} live keys. Revoke one first.")
+        _require_room(agent, journal, agent=agent)
         expires_at, renews = of_new(caller, None, journal.now)
         row = ApiKey.objects.create(
             public_id=public_id,

@@ -78,20 +78,8 @@ def callbacks_of(sender: int, *, but: int) -> int:
     return due.count() + queued.count() + interrupted.count() + leased.count()
 
 
-def _count_queued(task: Task, most: int) -> int:
-    return queued_by(task.sender_id).exclude(pk=task.pk)[:most].count()
-
-
-def _count_queued_of_pair(task: Task, most: int) -> int:
-    return queued_by(task.sender_id, recipient=task.recipient_id).exclude(pk=task.pk)[:most].count()
-
-
 def _count_bytes(task: Task, most: int) -> int:
     return Task.objects.filter(sender=task.sender_id).exclude(pk=task.pk).aggregate(size=Sum("size"))["size"] or 0
-
-
-def _count_callbacks(task: Task, most: int) -> int:
-    return callbacks_of(task.sender_id, but=task.pk)
 
 
 QUEUED_OF_PAIR = Quota(
@@ -101,7 +89,7 @@ QUEUED_OF_PAIR = Quota(
     field="queued",
     own="max_queued",
     amount=lambda task: 1,
-    count=_count_queued_of_pair,
+    count=lambda task, most: queued_by(task.sender_id, recipient=task.recipient_id).exclude(pk=task.pk)[:most].count(),
 )
 QUEUED = Quota(
     name="queued",
@@ -110,7 +98,7 @@ QUEUED = Quota(
     field="queued",
     own="max_queued",
     amount=lambda task: 1,
-    count=_count_queued,
+    count=lambda task, most: queued_by(task.sender_id).exclude(pk=task.pk)[:most].count(),
 )
 BYTES = Quota(
     name="bytes",
@@ -129,7 +117,7 @@ CALLBACKS = Quota(
     field="callbacks",
     own="max_callbacks",
     amount=lambda task: int(task.calls_back),
-    count=_count_callbacks,
+    count=lambda task, most: callbacks_of(task.sender_id, but=task.pk),
 )
 OF_A_SENDER = (QUEUED, BYTES, CALLBACKS)
 

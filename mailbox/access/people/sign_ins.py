@@ -3,10 +3,7 @@
 Failures are counted, so that a guesser cannot fill the journal.
 """
 
-import threading
-import time
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -20,8 +17,6 @@ from mailbox.access.callers import Caller
 from mailbox.journal import access_entries
 from mailbox.models import AuditEvent
 
-NOTED_EVERY = 60.0  # seconds, per process, name and cause
-
 
 class Cause(StrEnum):
     """Why a sign-in was refused."""
@@ -32,15 +27,7 @@ class Cause(StrEnum):
     PROVIDER = "provider"
 
 
-@dataclass(slots=True)
-class _Failures:
-    count: int = 0  # since the last row
-    noted_at: float = float("-inf")
-    address: str = ""  # of the newest failure
-
-
-_failures: dict[tuple[str, Cause], _Failures] = {}
-_lock = threading.Lock()
+_failures = audit.FailureCounts[tuple[str, Cause]]()  # by the name of the person, and the cause
 
 
 def signed_in(username: str, address: str) -> None:
@@ -62,10 +49,7 @@ def refused(typed: str, cause: Cause, address: str) -> None:
     people type passwords into the wrong field. Failures counted since the last row are lost when the process ends.
     """
     name = typed if User.objects.filter(username=typed).exists() else access_entries.UNKNOWN_NAME
-    with _lock:
-        failures = _failures.setdefault((name, cause), _Failures())
-        failures.count += 1
-        failures.address = address
+    _failures.add((name, cause), address)
     _note_failures()
 
 
@@ -76,19 +60,12 @@ def active(pk: int) -> User | None:
 
 def forget() -> None:
     """Forget the counted failures, as a new process has none."""
-    with _lock:
-        _failures.clear()
+    _failures.clear()
 
 
 def _note_failures() -> None:
     """Write the rows that are due. Each sign-in calls this, so the last failures of a storm get their row later."""
-    now, due = time.monotonic(), []
-    with _lock:
-        for (name, cause), failures in _failures.items():
-            if failures.count and now - failures.noted_at >= NOTED_EVERY:
-                due.append((name, cause, failures.count, failures.address))
-                failures.count, failures.noted_at = 0, now
-    for name, cause, count, address in due:
+    for (name, cause), count, address in _failures.due():
         stranger = Caller(name="anonymous", source=AuditEvent.Source.DASHBOARD, address=address)
         is_lock = cause is Cause.LOCKED
         entry = access_entries.PersonLockedOutEntry(name, count) if is_lock else None

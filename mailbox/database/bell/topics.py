@@ -86,7 +86,8 @@ def _keys(kind: str, topics: Sequence[str]) -> list[int]:
     return [int(key) for key in named if key != _ANY]
 
 
-_OF_TASKS: Mapping[Kind, Sequence[Ring]] = {
+# Other kinds change no task that a thread waits for.
+RINGS: Mapping[Kind, Sequence[Ring]] = dict[Kind, Sequence[Ring]].fromkeys(Kind, ()) | {
     Kind.TASK_SENT: (Ring.RECIPIENT,),
     Kind.TASK_LEASED: (Ring.TASK,),
     Kind.TASK_RELEASED: (Ring.RECIPIENT, Ring.TASK),
@@ -98,33 +99,11 @@ _OF_TASKS: Mapping[Kind, Sequence[Ring]] = {
     Kind.TASK_WOKEN: (Ring.RECIPIENT, Ring.TASK),
     Kind.RESULT_POSTED: (Ring.SENDER, Ring.TASK),
     Kind.RESULT_REPLAYED: (Ring.SENDER, Ring.TASK),
-    Kind.RESULT_DELIVERED: (),
-    Kind.RESULT_ACKED: (),
     Kind.REPAIR_APPLIED: (Ring.RECIPIENT, Ring.SENDER, Ring.TASK),  # requeued, or resolved as an error
     Kind.PUSH_CONFIG_SET: (Ring.CALLBACK,),  # the courier listens to the task from now on
     Kind.PUSH_RESENT: (Ring.CALLBACK,),
     Kind.AGENT_RESUMED: (Ring.ROUND,),
 }
-# Kinds without a numbered row change no task.
-RINGS: Mapping[Kind, Sequence[Ring]] = dict[Kind, Sequence[Ring]].fromkeys(
-    (
-        *(Kind.CAPABILITY_CHECK, Kind.CAPABILITY_SCOPE_REJECTED, Kind.CAPABILITY_GRANTED, Kind.CAPABILITY_REVOKED),
-        *(Kind.AUTHENTICATION_FAILED, Kind.AGENT_REGISTERED, Kind.AGENT_PROFILE_CHANGED, Kind.AGENT_PAUSED),
-        *(Kind.AGENT_OPENED, Kind.AGENT_CLOSED, Kind.AGENT_RECLAIMED),
-        *(Kind.AGENT_CARD_REGISTERED, Kind.AGENT_CARD_DEREGISTERED),
-        *(Kind.AGENT_CARDS_CLEARED, Kind.TOOLS_IMPORTED, Kind.TOOL_CHANGED, Kind.TOOL_REMOVED, Kind.PERSON_ADDED),
-        *(Kind.PERSON_CHANGED, Kind.PERSON_SIGNED_IN, Kind.PERSON_SIGN_IN_FAILED, Kind.PERSON_LOCKED_OUT),
-        *(Kind.PERSON_SIGNED_OUT, Kind.SECOND_FACTOR_ADDED, Kind.SECOND_FACTOR_REMOVED, Kind.RECOVERY_CODE_USED),
-        *(Kind.RECOVERY_CODES_RENEWED, Kind.KEY_ADDED, Kind.KEY_ROTATED, Kind.KEY_REVOKED, Kind.SIGNING_KEY_SET),
-        *(Kind.VIEW_SHARED, Kind.VIEW_UNSHARED),
-        *(Kind.SIGNING_KEY_RETIRED, Kind.ROUTE_ADDED, Kind.ROUTE_REVOKED, Kind.HUB_BACKED_UP, Kind.HUB_RESTORED),
-        *(Kind.SECRETS_RESEALED, Kind.ERASED, Kind.TASKS_COMPACTED, Kind.REPLAY_DROPPED, Kind.QUOTA_EXCEEDED),
-        *(Kind.QUOTA_CHANGED, Kind.REFUSALS_REPEATED, Kind.SENDER_MISMATCH, Kind.RESULT_REJECTED),
-        *(Kind.REPAIR_REFUSED, Kind.REPAIR_PLAN_MADE, Kind.REPAIR_PLAN_APPLIED, Kind.REPAIR_PLAN_DISCARDED),
-        *(Kind.SWEEP_FAILED, Kind.ALERT_SENT, Kind.AUTO_RETRY_SCAN, Kind.PUSH_CONFIG_DELETED),
-    ),
-    (),
-) | dict(_OF_TASKS)
 
 
 class Parties(Protocol):

@@ -4,19 +4,18 @@ They look at alerts, credentials, waiting requests and the work itself. Waiting 
 process that answers knows them.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from django.conf import settings
 from django.db.models import Count, Min, Q
-from django.db.models.sql import Query
 
 from mailbox.access import own_agents
-from mailbox.database import compiled, waiting
+from mailbox.database import waiting
 from mailbox.database.bell import waiters
 from mailbox.database.bell.watch import EVERY_DEAF
-from mailbox.database.compiled import Parameter
+from mailbox.database.compiled import Compiled
 from mailbox.database.paging import Counted, query_of_figures
 from mailbox.inspection.statistics import standing
 from mailbox.models import Alert, ApiKey
@@ -30,51 +29,49 @@ class HealthStatus(StrEnum):
     FAILING = "failing"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HealthCheck:
+class Measured(NamedTuple):
     """``saw`` is the measured value. ``note`` is its meaning or what to do; "" without either."""
 
-    name: str
     word: HealthStatus
     saw: str
     note: str = ""
 
 
-def channels(now: datetime) -> HealthCheck:
+def channels(now: datetime) -> Measured:
     """Report whether the channels took the newest alerts."""
     if not settings.A2A_ALERT_URL and not settings.A2A_ALERT_MAIL:
-        return HealthCheck(name="Alerts", word=HealthStatus.OK, saw="off: no webhook and no mail address is set")
+        return Measured(HealthStatus.OK, "off: no webhook and no mail address is set")
     failed = Alert.objects.exclude(error="").order_by("-seen_at", "pk").first()
     if failed is not None:
         note = "Run `manage.py a2a alerts test` to test the channels."
-        return HealthCheck(name="Alerts", word=HealthStatus.DEGRADED, saw=failed.error, note=note)
+        return Measured(HealthStatus.DEGRADED, failed.error, note)
     reported = Alert.objects.exclude(reported_at=None).count()
     saw = f"{reported} decision{'' if reported == 1 else 's'} reported"
-    return HealthCheck(name="Alerts", word=HealthStatus.OK, saw=saw)
+    return Measured(HealthStatus.OK, saw)
 
 
 NAMED = 5  # keys that a check names
 
 
-def hub_agents(now: datetime) -> HealthCheck:
+def hub_agents(now: datetime) -> Measured:
     """Report a program that can act as an agent of the hub itself."""
     conflicts = own_agents.conflicts(now)
     if not conflicts:
-        return HealthCheck(name="Hub's own agents", word=HealthStatus.OK, saw="no other program can act as them")
-    return HealthCheck(name="Hub's own agents", word=HealthStatus.FAILING, saw="; ".join(conflicts))
+        return Measured(HealthStatus.OK, "no other program can act as them")
+    return Measured(HealthStatus.FAILING, "; ".join(conflicts))
 
 
-def api_keys(now: datetime) -> HealthCheck:
+def api_keys(now: datetime) -> Measured:
     """Report the live keys: how many have no expiry, the oldest, and those that expire soon or outlived the limit."""
     keys = ApiKey.objects.live(now)
     totals = keys.aggregate(live=Count("pk"), dated=Count("expires_at"), oldest=Min("created_at"))
     if totals["oldest"] is None:
-        return HealthCheck(name="API keys", word=HealthStatus.OK, saw="no live key")
+        return Measured(HealthStatus.OK, "no live key")
     eternal, age = totals["live"] - totals["dated"], times.write(now - totals["oldest"])
     saw = f"{totals['live']} live, {eternal} without an expiry, the oldest made {age} ago"
     notes = [*_soon(now), *_too_old(now)]
     word = HealthStatus.DEGRADED if notes else HealthStatus.OK
-    return HealthCheck(name="API keys", word=word, saw=saw, note=" ".join(notes))
+    return Measured(word, saw, " ".join(notes))
 
 
 def _soon(now: datetime) -> list[str]:
@@ -111,68 +108,64 @@ def _named(keys: list[ApiKey]) -> str:
 LATELY = 300.0  # seconds
 
 
-def seats(now: datetime) -> HealthCheck:
+def seats(now: datetime) -> Measured:
     """Report the seats for waiting requests: how many are taken, and how many requests found none."""
     here = waiting.seats
     saw = f"{here.taken} of {here.all} taken, {here.refused} requests refused (this process)"
     if not here.has_refused_within(LATELY):
-        return HealthCheck(name="Waiting requests", word=HealthStatus.OK, saw=saw)
+        return Measured(HealthStatus.OK, saw)
     note = "A request without a seat is answered at once, as if nothing had come. Raise WEB_THREADS."
-    return HealthCheck(name="Waiting requests", word=HealthStatus.DEGRADED, saw=saw, note=note)
+    return Measured(HealthStatus.DEGRADED, saw, note)
 
 
-def wake_ups(now: datetime) -> HealthCheck:
+def wake_ups(now: datetime) -> Measured:
     """Report whether rings wake the waiting threads of this process."""
     looks = f"by looks every {EVERY_DEAF:g} s"
     if settings.A2A_WAKE_UPS == waiters.POLL:
-        return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw=f"{looks}, since A2A_WAKE_UPS is poll")
+        return Measured(HealthStatus.OK, f"{looks}, since A2A_WAKE_UPS is poll")
     if waiters.is_hearing():
-        return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="by rings")
+        return Measured(HealthStatus.OK, "by rings")
     if not waiters.is_anyone_here():
-        return HealthCheck(name="Wake-ups", word=HealthStatus.OK, saw="no thread is waiting in this process")
+        return Measured(HealthStatus.OK, "no thread is waiting in this process")
     note = "This process hears no rings of other processes. See the log of the hub."
-    return HealthCheck(name="Wake-ups", word=HealthStatus.DEGRADED, saw=looks, note=note)
+    return Measured(HealthStatus.DEGRADED, looks, note)
 
 
 COUNTED_TO = 1_000
 NAMED_WORK = 3
 
 
-def queues(now: datetime) -> HealthCheck:
+def queues(now: datetime) -> Measured:
     """Report the agents with a task that is queued for too long."""
     late = standing.late_names(now, most=COUNTED_TO)
     limit = times.write(settings.A2A_ATTENTION_QUEUED)
     if not late:
-        return HealthCheck(name="Agents' queues", word=HealthStatus.OK, saw=f"no task queued for over {limit}")
+        return Measured(HealthStatus.OK, f"no task queued for over {limit}")
     saw = f"task queued for over {limit}: {_named_work(late)}"
     note = "The agent doesn't pick up tasks, or not fast enough."
-    return HealthCheck(name="Agents' queues", word=HealthStatus.DEGRADED, saw=saw, note=note)
+    return Measured(HealthStatus.DEGRADED, saw, note)
 
 
-def errors(now: datetime) -> HealthCheck:
+def errors(now: datetime) -> Measured:
     """Report the agents, or the hub, with many errors among their results."""
     shares = standing.error_shares(now)
     if not shares:
-        return HealthCheck(name="Errors", word=HealthStatus.OK, saw="no error spike")
+        return Measured(HealthStatus.OK, "no error spike")
     saw = _named_work([f"{share.agent or 'whole hub'} {share.percent} %" for share in shares])
-    return HealthCheck(name="Errors", word=HealthStatus.DEGRADED, saw=f"error spike: {saw}")
+    return Measured(HealthStatus.DEGRADED, f"error spike: {saw}")
 
 
-def callbacks(now: datetime) -> HealthCheck:
+def callbacks(now: datetime) -> Measured:
     """Report the callbacks that keep failing and are not given up."""
-    (counts,) = _failing(COUNTED_TO).rows(before=standing.failing_before(now))
+    parts = standing.failing_callbacks(standing.failing_before(now))
+    (counts,) = Compiled(query_of_figures(*(Counted.up_to(COUNTED_TO, part) for part in parts))).rows()
     failing = sum(counts)
     if not failing:
-        return HealthCheck(name="Callback retries", word=HealthStatus.OK, saw="no callback failing")
+        return Measured(HealthStatus.OK, "no callback failing")
     shown = f"{COUNTED_TO:,}+".replace(",", "\N{NARROW NO-BREAK SPACE}") if failing > COUNTED_TO else f"{failing}"
     saw = f"{shown} failing for over {times.write(settings.A2A_ATTENTION_CALLBACK)}"
     note = "Retried automatically until the last attempt. Check the receivers."
-    return HealthCheck(name="Callback retries", word=HealthStatus.DEGRADED, saw=saw, note=note)
-
-
-@compiled.once
-def _failing(most: int) -> Query:
-    return query_of_figures(*(Counted.up_to(most, part) for part in standing.failing_callbacks(Parameter("before"))))
+    return Measured(HealthStatus.DEGRADED, saw, note)
 
 
 def _named_work(names: list[str]) -> str:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
-from django.db.models import CharField
 from django.utils import timezone
 
-from mailbox.database import compiled, timetable
-from mailbox.database.compiled import Parameter
+from mailbox.database import timetable
 from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
 from mailbox.models import LastPass
 
@@ -48,10 +45,4 @@ def is_recent(swept_at: datetime | None, now: datetime) -> bool:
 
 def swept_at() -> datetime | None:
     """Return the end of the newest sweep that ended, also of a failed sweep, by any process; None before the first."""
-    finished: list[datetime | None] = _finished().rows(job=SWEEP_JOB)
-    return finished[0] if finished else None
-
-
-@compiled.once
-def _finished() -> Any:
-    return LastPass.objects.filter(job=Parameter("job", CharField())).values_list("finished_at", flat=True)
+    return next(iter(LastPass.objects.filter(job=SWEEP_JOB).values_list("finished_at", flat=True)), None)

@@ -8,17 +8,16 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import cache, partial
 from importlib.metadata import version
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import django
 from django.conf import settings
 from django.db import connection
 
-from mailbox.database import compiled, timetable, vitals
-from mailbox.database.compiled import NOW
+from mailbox.database import timetable, vitals
 from mailbox.inspection.health import checks as checks_module
 from mailbox.inspection.health import cluster
-from mailbox.inspection.health.checks import HealthCheck, HealthStatus
+from mailbox.inspection.health.checks import HealthStatus, Measured
 from mailbox.inspection.health.cluster import SILENT_AFTER
 from mailbox.inspection.search import full_text
 from mailbox.journal import seals
@@ -33,8 +32,19 @@ TRANSACTIONS_FEW = 500_000_000
 _SECRET = re.compile(r"KEY|SECRET|PASSWORD|TOKEN|DATABASE_URL|EMAIL_URL|ALERT_URL")
 _INTERNAL = {"A2A_IS_WEB_PROCESS", "A2A_IS_COMMAND_LINE"}  # set by the hub itself
 _VALUE_SHOWN = 100
+UNKNOWN = Measured(HealthStatus.DEGRADED, "could not be measured", "See the hub's log.")
 Value = TypeVar("Value")
 _logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class HealthCheck:
+    """A line of the report. ``saw`` and ``note`` are those of `Measured`."""
+
+    name: str
+    word: HealthStatus
+    saw: str
+    note: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,14 +72,14 @@ class Health:
 
 def look(now: datetime) -> Health:
     """Return the health of the hub. Raises no error: a check that cannot measure is degraded."""
-    checks = [_attempt(name, partial(measure, now)) or _unknown(name) for name, measure in _checks()]
+    checks = [HealthCheck(name, *(_attempt(name, partial(measure, now)) or UNKNOWN)) for name, measure in _checks()]
     tables, size = _attempt("tables", vitals.tables), _attempt("size", vitals.size)
     if tables is None or size is None:
-        checks.append(_unknown("Tables"))
+        checks.append(HealthCheck("Tables", *UNKNOWN))
     return Health(checks=checks, tables=tables or [], size=size, versions=_versions(), changed=list(_changed()))
 
 
-def _checks() -> Iterator[tuple[str, Callable[[datetime], HealthCheck]]]:
+def _checks() -> Iterator[tuple[str, Callable[[datetime], Measured]]]:
     yield "Database answers", _answers
     yield "Clocks agree", _clocks
     if connection.vendor == "postgresql":
@@ -105,68 +115,65 @@ def _attempt(name: str, measure: Callable[[], Value]) -> Value | None:
         return None
 
 
-def _unknown(name: str) -> HealthCheck:
-    return HealthCheck(name=name, word=HealthStatus.DEGRADED, saw="could not be measured", note="See the hub's log.")
+def _judged(word: HealthStatus, saw: str, note: str) -> Measured:
+    """Return what was measured. Its note is for a word other than ok."""
+    return Measured(word, saw, "" if word is HealthStatus.OK else note)
 
 
-def _answers(now: datetime) -> HealthCheck:
+def _answers(now: datetime) -> Measured:
     took = vitals.answer().took
     word = _graded(took, timedelta(milliseconds=50), timedelta(seconds=1))
-    return HealthCheck(name="Database answers", word=word, saw=f"in {_milliseconds(took)}")
+    return Measured(word, f"in {_milliseconds(took)}")
 
 
-def _clocks(now: datetime) -> HealthCheck:
+def _clocks(now: datetime) -> Measured:
     ahead = vitals.answer().ahead
     word = _graded(abs(ahead), timedelta(seconds=1), timedelta(minutes=1))
-    note = (
-        ""
-        if word is HealthStatus.OK
-        else "Ages, deadlines and timeouts are wrong by this difference. Synchronise the clocks with NTP."
-    )
-    return HealthCheck(name="Clocks agree", word=word, saw=f"within {_milliseconds(abs(ahead))}", note=note)
+    note = "Ages, deadlines and timeouts are wrong by this difference. Synchronise the clocks with NTP."
+    return _judged(word, f"within {_milliseconds(abs(ahead))}", note)
 
 
-def _oldest_transaction(now: datetime) -> HealthCheck:
+def _oldest_transaction(now: datetime) -> Measured:
     age = vitals.oldest_transaction()
     word = _graded(age, timedelta(minutes=1), timedelta(minutes=15))
-    note = "" if word is HealthStatus.OK else "Newer rows cannot be vacuumed. See pg_stat_activity for the transaction."
-    return HealthCheck(name="Oldest transaction", word=word, saw=times.write(age), note=note)
+    note = "Newer rows cannot be vacuumed. See pg_stat_activity for the transaction."
+    return _judged(word, times.write(age), note)
 
 
-def _vacuum(now: datetime) -> HealthCheck:
+def _vacuum(now: datetime) -> Measured:
     seen = vitals.vacuum()
     behind = seen.dead > DEAD_MANY and seen.dead > seen.live
     word = HealthStatus.DEGRADED if behind else HealthStatus.OK
     if seen.transactions_left < TRANSACTIONS_FEW:
         word = HealthStatus.FAILING
     saw = f"at most {seen.dead:,} dead rows, in {seen.table}; {seen.transactions_left:,} transactions to wraparound"
-    return HealthCheck(name="Vacuum", word=word, saw=saw.replace(",", "\N{NARROW NO-BREAK SPACE}"))
+    return Measured(word, saw.replace(",", "\N{NARROW NO-BREAK SPACE}"))
 
 
-def _write_lock(now: datetime) -> HealthCheck:
+def _write_lock(now: datetime) -> Measured:
     waited = vitals.wait_for_write_lock(LOCK_WAIT)
     if waited is None:
         note = "A writer holds the lock for long. Use PostgreSQL for many writers."
         saw = f"not free within {_milliseconds(LOCK_WAIT)}"
-        return HealthCheck(name="Write lock", word=HealthStatus.DEGRADED, saw=saw, note=note)
-    return HealthCheck(name="Write lock", word=HealthStatus.OK, saw=f"free after {_milliseconds(waited)}")
+        return Measured(HealthStatus.DEGRADED, saw, note)
+    return Measured(HealthStatus.OK, f"free after {_milliseconds(waited)}")
 
 
-def _log(now: datetime) -> HealthCheck:
+def _log(now: datetime) -> Measured:
     size = vitals.log_size()
     word = HealthStatus.OK if size < LOG_LARGE else HealthStatus.DEGRADED
-    note = "" if word is HealthStatus.OK else "A reader that does not end keeps the log from being written back."
-    return HealthCheck(name="Write-ahead log", word=word, saw=f"{size / 2**20:.1f} MiB", note=note)
+    note = "A reader that does not end keeps the log from being written back."
+    return _judged(word, f"{size / 2**20:.1f} MiB", note)
 
 
-def _text_search(now: datetime) -> HealthCheck:
+def _text_search(now: datetime) -> Measured:
     is_kept = full_text.is_kept()
     word = HealthStatus.OK if is_kept else HealthStatus.DEGRADED
     note = "" if is_kept else "Use an SQLite with FTS5, and apply the migration mailbox 0051 again."
-    return HealthCheck(name="Text search", word=word, saw="by FTS5" if is_kept else "off: no FTS5", note=note)
+    return Measured(word, "by FTS5" if is_kept else "off: no FTS5", note)
 
 
-def _cluster(now: datetime) -> HealthCheck:
+def _cluster(now: datetime) -> Measured:
     swept_at = cluster.swept_at()
     if swept_at is None:
         saw = "no sweep finished yet"
@@ -175,86 +182,66 @@ def _cluster(now: datetime) -> HealthCheck:
     else:
         saw = f"last sweep {times.write(now - swept_at)} ago"
     if cluster.is_recent(swept_at, now):
-        return HealthCheck(name="Background worker", word=HealthStatus.OK, saw=saw)
+        return Measured(HealthStatus.OK, saw)
     note = "No task is retried, expired or rolled up on a timer. `manage.py serve` starts it."
-    return HealthCheck(name="Background worker", word=HealthStatus.DEGRADED, saw=saw, note=note)
+    return Measured(HealthStatus.DEGRADED, saw, note)
 
 
-def _queue(now: datetime) -> HealthCheck:
+def _queue(now: datetime) -> Measured:
     due = timetable.due_since(now)
     saw = f"{len(due)} job{'' if len(due) == 1 else 's'} pending"
     if not due or now - due[0] < SILENT_AFTER:
-        return HealthCheck(name="Background jobs", word=HealthStatus.OK, saw=saw)
+        return Measured(HealthStatus.OK, saw)
     saw = f"{saw}, the longest for {times.write(now - due[0])}"
-    return HealthCheck(name="Background jobs", word=HealthStatus.DEGRADED, saw=saw)
+    return Measured(HealthStatus.DEGRADED, saw)
 
 
-def _sweep(now: datetime) -> HealthCheck:
-    failed = next(iter(_failed_sweep().rows()), None)
+def _sweep(now: datetime) -> Measured:
+    failed = AuditEvent.objects.failed_sweeps().first()
     if failed is None or now - failed.at > SILENT_AFTER:
-        return HealthCheck(name="Sweep", word=HealthStatus.OK, saw="no recent failure")
+        return Measured(HealthStatus.OK, "no recent failure")
     step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
     note = "Retried every minute. The other steps still run."
-    return HealthCheck(name="Sweep", word=HealthStatus.DEGRADED, saw=f"failed to {step}: {error}", note=note)
+    return Measured(HealthStatus.DEGRADED, f"failed to {step}: {error}", note)
 
 
-def _callbacks(now: datetime) -> HealthCheck:
-    waiting = [delivery.next_attempt_at for delivery in _due_callback().rows(now=now)]
-    waiting += [config.due_since for config in _due_webhook().rows(now=now)]
+def _callbacks(now: datetime) -> Measured:
+    callbacks = PushDelivery.objects.due(now).order_by("next_attempt_at")[:1]
+    webhooks = PushConfig.objects.due(now).select_related("task").order_by("next_attempt_at")[:1]
+    waiting = [*(callback.next_attempt_at for callback in callbacks), *(webhook.due_since for webhook in webhooks)]
     if not waiting:
-        return HealthCheck(name="Callbacks", word=HealthStatus.OK, saw="nothing due")
+        return Measured(HealthStatus.OK, "nothing due")
     late = now - min(waiting)
     word = _graded(late, timedelta(minutes=2), timedelta(hours=1))
-    note = "" if word is HealthStatus.OK else "`manage.py a2a carry` sends them. `manage.py serve` starts it."
-    return HealthCheck(name="Callbacks", word=word, saw=f"oldest overdue by {times.write(late)}", note=note)
+    note = "`manage.py a2a carry` sends them. `manage.py serve` starts it."
+    return _judged(word, f"oldest overdue by {times.write(late)}", note)
 
 
-@compiled.once
-def _failed_sweep() -> Any:
-    return AuditEvent.objects.failed_sweeps()[:1]
-
-
-@compiled.once
-def _due_callback() -> Any:
-    return PushDelivery.objects.due(NOW).order_by("next_attempt_at")[:1]
-
-
-@compiled.once
-def _due_webhook() -> Any:
-    return PushConfig.objects.due(NOW).select_related("task").order_by("next_attempt_at")[:1]
-
-
-def _seals(now: datetime) -> HealthCheck:
+def _seals(now: datetime) -> Measured:
     seen = seals.state()
     if seen.problem:
         note = "`manage.py a2a audit verify` names the first wrong row."
-        return HealthCheck(name="Audit log seals", word=HealthStatus.FAILING, saw=seen.problem, note=note)
+        return Measured(HealthStatus.FAILING, seen.problem, note)
     head = f"head {seen.head.hash} at row {seen.head.last_id}" if seen.head else "no block yet"
     waits = now - seen.waits_since if seen.waits_since else timedelta(0)
     word = _graded(waits, timedelta(minutes=10), timedelta(days=1))
-    note = (
-        "" if word is HealthStatus.OK else f"A row waits for its seal for {times.write(waits)}. The sweep seals rows."
-    )
-    return HealthCheck(name="Audit log seals", word=word, saw=head, note=note)
+    return _judged(word, head, f"A row waits for its seal for {times.write(waits)}. The sweep seals rows.")
 
 
-def _rights(now: datetime) -> HealthCheck:
+def _rights(now: datetime) -> Measured:
     held = vitals.rights_to_change(AuditEvent._meta.db_table)
     saw = f"this role may {', '.join(held)}" if held else "this role may only add rows"
     note = "A role without these rights is a second layer; the page on operations describes it." if held else ""
-    return HealthCheck(name="Audit log rights", word=HealthStatus.OK, saw=saw, note=note)
+    return Measured(HealthStatus.OK, saw, note)
 
 
-def _roll_ups(now: datetime) -> HealthCheck:
+def _roll_ups(now: datetime) -> Measured:
     newest = RollUp.objects.newest()
     if newest is None:
-        return HealthCheck(
-            name="Roll-ups", word=HealthStatus.DEGRADED, saw="none yet", note="The background worker creates them."
-        )
+        return Measured(HealthStatus.DEGRADED, "none yet", "The background worker creates them.")
     behind = now - newest.through
     word = _graded(behind, timedelta(minutes=6), timedelta(days=7))
-    note = "" if word is HealthStatus.OK else "Charts are slower until roll-ups catch up."
-    return HealthCheck(name="Roll-ups", word=word, saw=f"{times.write(behind)} behind", note=note)
+    return _judged(word, f"{times.write(behind)} behind", "Charts are slower until roll-ups catch up.")
 
 
 def _graded(seen: timedelta, well: timedelta, badly: timedelta) -> HealthStatus:

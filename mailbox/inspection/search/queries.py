@@ -9,42 +9,9 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 
-from mailbox.inspection.search.keys import (
-    AGENT_KEYS,
-    DELIVERY_KEYS,
-    EVENT_KEYS,
-    LEASE_KEYS,
-    PLAN_KEYS,
-    REPLAY_KEYS,
-    RESULT_KEYS,
-    SCAN_KEYS,
-    SPOKEN_KEYS,
-    TASK_KEYS,
-)
-from mailbox.inspection.search.terms import (
-    LONGEST,
-    TEXT,
-    Moment,
-    Query,
-    Reading,
-    asks_words,
-    chosen,
-    parse,
-    term,
-    without,
-)
-from mailbox.models import (
-    Agent,
-    Artifact,
-    AuditEvent,
-    Lease,
-    Message,
-    PushDelivery,
-    RepairPlan,
-    ReplayEntry,
-    Result,
-    Task,
-)
+from mailbox import models
+from mailbox.inspection.search import keys
+from mailbox.inspection.search.terms import TEXT, Moment, Query, Reading, parse
 from mailbox.models.agent import AgentQuerySet
 from mailbox.models.artifact import ArtifactQuerySet
 from mailbox.models.audit import AuditEventQuerySet
@@ -57,111 +24,79 @@ from mailbox.models.result import ResultQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.errors import InvalidRequestError
 
-__all__ = [
-    "AGENT_KEYS",
-    "DELIVERY_KEYS",
-    "EVENT_KEYS",
-    "LEASE_KEYS",
-    "LONGEST",
-    "PLAN_KEYS",
-    "REPLAY_KEYS",
-    "RESULT_KEYS",
-    "SCAN_KEYS",
-    "TASK_KEYS",
-    "WORDS_AMONG",
-    "Moment",
-    "agents",
-    "artifacts",
-    "asks_words",
-    "attempts",
-    "chosen",
-    "deliveries",
-    "events",
-    "leases",
-    "messages",
-    "parse",
-    "plans",
-    "replay_entries",
-    "results",
-    "scans",
-    "tasks",
-    "term",
-    "without",
-]
-
 WORDS_AMONG = 10_000  # rows in which words are searched that must not occur: the newest; of leases, the oldest
 
 
 def tasks(text: str, at: Moment) -> TaskQuerySet:
     """Return the tasks that match; raise `InvalidRequestError` for an invalid query."""
-    query = parse(text, TASK_KEYS)
-    rows = Task.objects.filter(_all(query, TASK_KEYS, at))
-    return rows.filter(pk__in=_newest(Task.objects.all())) if query.excludes(TEXT) else rows
+    query = parse(text, keys.TASK_KEYS)
+    rows = models.Task.objects.filter(_all(query, keys.TASK_KEYS, at))
+    return rows.filter(pk__in=_newest(models.Task.objects.all())) if query.excludes(TEXT) else rows
 
 
 def leases(text: str, at: Moment) -> LeaseQuerySet:
     """Return the live leases that match; raise `InvalidRequestError` for an invalid query."""
-    return _leases(text, at, Lease.objects.live().order_by("leased_at"))
+    return _leases(text, at, models.Lease.objects.live().order_by("leased_at"))
 
 
 def attempts(text: str, at: Moment) -> LeaseQuerySet:
     """Return the leases that match, live or ended; raise `InvalidRequestError` for an invalid query."""
-    return _leases(text, at, Lease.objects.order_by("-pk"))
+    return _leases(text, at, models.Lease.objects.order_by("-pk"))
 
 
 def messages(text: str, at: Moment) -> MessageQuerySet:
     """Return the messages that match; raise `InvalidRequestError` for an invalid query."""
-    return Message.objects.filter(_matching(text, SPOKEN_KEYS, at))
+    return models.Message.objects.filter(_matching(text, keys.SPOKEN_KEYS, at))
 
 
 def artifacts(text: str, at: Moment) -> ArtifactQuerySet:
     """Return the rows of artifacts that match; raise `InvalidRequestError` for an invalid query."""
-    return Artifact.objects.filter(_matching(text, SPOKEN_KEYS, at))
+    return models.Artifact.objects.filter(_matching(text, keys.SPOKEN_KEYS, at))
 
 
 def results(text: str, at: Moment) -> ResultQuerySet:
     """Return the results that match; raise `InvalidRequestError` for an invalid query."""
-    query = parse(text, RESULT_KEYS)
-    rows = Result.objects.filter(_all(query, RESULT_KEYS, at))
-    return rows.filter(task__in=_newest(Task.objects.all())) if query.excludes(TEXT) else rows
+    query = parse(text, keys.RESULT_KEYS)
+    rows = models.Result.objects.filter(_all(query, keys.RESULT_KEYS, at))
+    return rows.filter(task__in=_newest(models.Task.objects.all())) if query.excludes(TEXT) else rows
 
 
 def agents(text: str, at: Moment) -> AgentQuerySet:
     """Return the agents that match, by words in their names too; raise `InvalidRequestError` for an invalid query."""
-    return Agent.objects.filter(_matching(text, AGENT_KEYS, at))
+    return models.Agent.objects.filter(_matching(text, keys.AGENT_KEYS, at))
 
 
 def scans(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the passes of the retry gate that match; raise `InvalidRequestError` for an invalid query."""
-    return AuditEvent.objects.scans().filter(_matching(text, SCAN_KEYS, at))
+    return models.AuditEvent.objects.scans().filter(_matching(text, keys.SCAN_KEYS, at))
 
 
 def events(text: str, at: Moment) -> AuditEventQuerySet:
     """Return the journal rows that match; raise `InvalidRequestError` for an invalid query."""
-    query = parse(text, EVENT_KEYS)
-    rows = AuditEvent.objects.filter(_all(query, EVENT_KEYS, at))
-    return rows.filter(pk__in=_newest(AuditEvent.objects.all())) if query.excludes(TEXT) else rows
+    query = parse(text, keys.EVENT_KEYS)
+    rows = models.AuditEvent.objects.filter(_all(query, keys.EVENT_KEYS, at))
+    return rows.filter(pk__in=_newest(models.AuditEvent.objects.all())) if query.excludes(TEXT) else rows
 
 
 def plans(text: str, at: Moment) -> RepairPlanQuerySet:
     """Return the plans that match; raise `InvalidRequestError` for an invalid query."""
-    return RepairPlan.objects.filter(_matching(text, PLAN_KEYS, at))
+    return models.RepairPlan.objects.filter(_matching(text, keys.PLAN_KEYS, at))
 
 
 def replay_entries(text: str, at: Moment) -> ReplayEntryQuerySet:
     """Return the cached results that match; raise `InvalidRequestError` for an invalid query."""
-    return ReplayEntry.objects.filter(_matching(text, REPLAY_KEYS, at))
+    return models.ReplayEntry.objects.filter(_matching(text, keys.REPLAY_KEYS, at))
 
 
 def deliveries(text: str, at: Moment) -> PushDeliveryQuerySet:
     """Return the callbacks that match; raise `InvalidRequestError` for an invalid query."""
-    return PushDelivery.objects.filter(_matching(text, DELIVERY_KEYS, at))
+    return models.PushDelivery.objects.filter(_matching(text, keys.DELIVERY_KEYS, at))
 
 
 def _leases(text: str, at: Moment, among: LeaseQuerySet) -> LeaseQuerySet:
     """Return the leases of ``among`` that match. Words are searched in the first of them, in their order."""
-    query = parse(text, LEASE_KEYS)
-    rows = among.order_by().filter(_all(query, LEASE_KEYS, at))
+    query = parse(text, keys.LEASE_KEYS)
+    rows = among.order_by().filter(_all(query, keys.LEASE_KEYS, at))
     return rows.filter(pk__in=among.values("pk")[:WORDS_AMONG]) if query.asks(TEXT) else rows
 
 

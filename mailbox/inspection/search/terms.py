@@ -4,7 +4,7 @@ The values are texts, ids, ages, numbers, names of agents and time ranges.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
@@ -62,10 +62,15 @@ def choice(field: str, known: Sequence[str]) -> Reading:
 
     def read(value: str, _: Moment) -> Q:
         if value not in known:
-            raise InvalidRequestError({"q": f"Unknown {field} “{value[:50]}”. Use one of: {', '.join(known)}."})
+            raise unknown(field, value, known)
         return Q(**{field: value})
 
     return read
+
+
+def unknown(what: str, value: str, known: Iterable[str]) -> InvalidRequestError:
+    """Return the error for a value that is none of the words ``known``."""
+    return InvalidRequestError({"q": f"Unknown {what} “{value[:50]}”. Use one of: {', '.join(known)}."})
 
 
 def either(first: str, second: str) -> Reading:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, F, Max, OuterRef, Sum
 
 from mailbox.database import compiled
-from mailbox.database.compiled import AGENT, Parameter
+from mailbox.database.compiled import Parameter
 from mailbox.inspection.statistics import backlogs
 from mailbox.inspection.statistics.backlogs import LIMIT_PARAMETERS, Limits
 from mailbox.inspection.statistics.standing import ALL_ERRORS
@@ -175,31 +175,21 @@ class Counterpart:
 
 def next_queued(agent: Agent, *, most: int) -> Sequence[Task]:
     """Return the ``most`` tasks that the agent leases next, in their order, with ``opening``."""
-    return _next_queued(most).rows(agent=agent.pk)
+    rows = Task.objects.leasable().filter(recipient=agent).with_parties().with_opening()
+    return list(rows.order_by("queued_at", "pk")[:most])
 
 
 def counterparts(agent: Agent, *, most: int) -> Sequence[Counterpart]:
     """Return the ``most`` agents with the latest tasks to or from this agent, among its newest tasks."""
     by_display: dict[str, Counterpart] = {}
     for mine, other in (("recipient", "sender"), ("sender", "recipient")):
-        for display, count, last_at in _others(mine, other, AMONG).rows(agent=agent.pk):
+        newest = Task.objects.filter(**{mine: agent}).order_by("-pk").values("pk")[:AMONG]
+        others: Any = Task.objects.filter(pk__in=newest).values_list(f"{other}__display").order_by()
+        for display, count, last_at in others.annotate(count=Count("pk"), last_at=Max("sent_at")):
             numbers = {"sent" if other == "sender" else "received": count}
             counterpart = Counterpart(display=display, last_at=last_at, **numbers)
             by_display[display] = by_display[display].joined(counterpart) if display in by_display else counterpart
     return sorted(by_display.values(), key=lambda counterpart: counterpart.last_at, reverse=True)[:most]
-
-
-@compiled.once
-def _next_queued(most: int) -> Any:
-    rows = Task.objects.leasable().filter(recipient=AGENT).with_parties().with_opening()
-    return rows.order_by("queued_at", "pk")[:most]
-
-
-@compiled.once
-def _others(mine: str, other: str, among: int) -> Any:
-    newest = Task.objects.filter(**{mine: AGENT}).order_by("-pk").values("pk")[:among]
-    rows = Task.objects.filter(pk__in=newest).values_list(f"{other}__display").order_by()
-    return rows.annotate(count=Count("pk"), last_at=Max("sent_at"))
 
 
 def last_leased_at(agent: Agent) -> datetime | None:

@@ -10,10 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from typing import Any
 
-from mailbox.database import compiled
-from mailbox.database.compiled import AGENT
 from mailbox.models import Agent, Failure, Result, RollUpTurn
 from mailbox.models.failure import MINUTE, FailureQuerySet, minute_of, moment_of
 from mailbox.words import digests
@@ -81,15 +78,9 @@ class _Seen:
 
 def newest_of(agent: Agent, *, most: int) -> Sequence[Result]:
     """Return the ``most`` newest errors of this agent among the newest `AMONG` of the hub, newest first."""
-    return _newest_of(most, AMONG).rows(agent=agent.pk)
-
-
-@compiled.once
-def _newest_of(most: int, among: int) -> Any:
     errors = Result.objects.errors()
-    newest = errors.order_by("-pk").values("pk")[:among]
-    rows = errors.filter(pk__in=newest, recipient=AGENT)
-    return rows.with_opening().with_error_line().order_by("-pk")[:most]
+    rows = errors.filter(pk__in=errors.order_by("-pk").values("pk")[:AMONG], recipient=agent)
+    return list(rows.with_opening().with_error_line().order_by("-pk")[:most])
 
 
 def read(start: datetime, *, slot: timedelta, agent: Agent | None = None, by_last: bool = False) -> Failures:

@@ -5,6 +5,7 @@ None and changes nothing in every other case: a refusal, a repeat, a task out of
 """
 
 import uuid
+from collections.abc import Sequence
 from dataclasses import fields
 from datetime import datetime
 from types import ModuleType
@@ -34,7 +35,7 @@ from mailbox.words.times import epoch_ms
 TASK = [field.attname for field in Task._meta.concrete_fields]
 LEASE = [field.attname for field in Lease._meta.concrete_fields]
 RESULT = [field.attname for field in Result._meta.concrete_fields]
-DELIVERED = ("id", "uuid", "journal_seq")  # of the task of a delivered result
+_DELIVERED = ("id", "uuid", "journal_seq")  # of the task of a delivered result
 _ANSWERED = ("id", "uuid", "sender_id", "recipient_id", "attempt")
 
 # The fields of an envelope that one task row holds. Every other field makes a task not plain, also a field to come.
@@ -85,19 +86,23 @@ def lease_task(caller: Caller, attempt_id: UUID | None) -> list[Lease] | None:
         holder=holder.pk,
         lease_id=lease_id,
         attempt_id=attempt_id,
-        credential=caller.credential,
-        signing_key=caller.nonce and caller.nonce.pubkey,
+        **credential(caller),
         now_ms=epoch_ms(now),
         **journalled(caller, task_entries.TaskLeasedEntry(lease_id, statements.ATTEMPT_TO_COME, holder.display), now),
     )
     if row is None or row[len(TASK)] is None:
         return [] if row is not None and attempt_id is None and not row[-1] else None
-    sender = Agent.from_identity(*row[-4:-1])
-    task = managers.instance_of(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
-    lease = managers.instance_of(Lease, LEASE, row[len(TASK) : -4], task=task, holder=holder)
-    ringing.ring([topics.task(task.uuid)])
-    audit.note_tasks([task.uuid])
+    lease = leased(holder, row[:-1])
+    ringing.ring([topics.task(lease.task.uuid)])
+    audit.note_tasks([lease.task.uuid])
     return [lease]
+
+
+def leased(holder: Agent, row: Sequence[Any]) -> Lease:
+    """Return the lease of a row, which holds the values of its task, its own, and the identity of the sender."""
+    sender = Agent.from_identity(*row[-3:])
+    task = managers.instance_of(Task, TASK, row[: len(TASK)], sender=sender, recipient=holder)
+    return managers.instance_of(Lease, LEASE, row[len(TASK) : -3], task=task, holder=holder)
 
 
 def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
@@ -146,17 +151,22 @@ def drain_result(caller: Caller, attempt_id: UUID | None) -> list[Result] | None
     row = _store().drain(
         sender=sender.pk,
         attempt_id=attempt_id,
-        credential=caller.credential,
-        signing_key=caller.nonce and caller.nonce.pubkey,
+        **credential(caller),
         now_ms=epoch_ms(now),
         **journalled(caller, task_entries.ResultDeliveredEntry(attempt_id), now),
     )
     if row is None or row[0] is None:
         return [] if row is not None and attempt_id is None and row[-1] else None
-    result = managers.instance_of(Result, RESULT, row[:-4])
-    result.task = managers.instance_of(Task, DELIVERED, row[-4:-1])
+    result = delivered(row[:-1])
     audit.note_tasks([result.task.uuid])
     return [result]
+
+
+def delivered(row: Sequence[Any]) -> Result:
+    """Return the result of a row, which holds its values, and the pk, uuid and journal number of its task."""
+    result = managers.instance_of(Result, RESULT, row[:-3])
+    result.task = managers.instance_of(Task, _DELIVERED, row[-3:])
+    return result
 
 
 def is_outermost() -> bool:
@@ -209,6 +219,11 @@ def _may_rest_on_a_key(caller: Caller, now: datetime) -> bool:
     return any("peer_pubkey_b58" in grant.pins or is_pubkey(grant.action.rpartition(".")[2]) for grant in held)
 
 
+def credential(caller: Caller) -> dict[str, Any]:
+    """Return the key that the caller presented, which must still be live."""
+    return {"credential": caller.credential, "signing_key": caller.nonce and caller.nonce.pubkey}
+
+
 def _checked(permit: Permit) -> dict[str, Any]:
     """Return the values of the journal row of the gate's check."""
     check = permit.check
@@ -220,10 +235,17 @@ def _checked(permit: Permit) -> dict[str, Any]:
 
 
 def journalled(caller: Caller, entry: LifeEntry, now: datetime) -> dict[str, Any]:
-    """Return the values of the journal row of the change, and what all journal rows of one decision share."""
+    """Return the values of the journal row of the change, with its `stamp`."""
     return {
         "change_kind": str(entry.row_kind),
         "change_data": json_text.dumps(entry.data),
+        **stamp(caller, now),
+    }
+
+
+def stamp(caller: Caller, now: datetime) -> dict[str, Any]:
+    """Return what all journal rows of one decision share."""
+    return {
         "actor": caller.name,
         "actor_pubkey": caller.agent and caller.agent.pubkey,
         "at": now,

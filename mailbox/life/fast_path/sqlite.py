@@ -31,19 +31,19 @@ def _reading(name: str, *columns: str) -> str:
     return f"WITH {name} AS (SELECT {', '.join(f'%({name}_{column})s AS {column}' for column in columns)})"
 
 
-def _agent(column: str) -> str:
+def agent(column: str) -> str:
     """Return the query of an agent's pk, display and pubkey, where ``column`` of a task's row holds the pk."""
     own = (f"(SELECT {name} FROM mailbox_agent WHERE mailbox_agent.id = {column})" for name in ("display", "pubkey"))
     return ", ".join([column, *own])
 
 
-SEND = f"WITH recipient AS ({statements.RECIPIENT}) {statements.NEW_TASK} RETURNING id, {_agent('recipient_id')}"
+SEND = f"WITH recipient AS ({statements.RECIPIENT}) {statements.NEW_TASK} RETURNING id, {agent('recipient_id')}"
 SENT = _reading("task", "uuid", "journal_seq") + statements.JOURNAL_WITH_CHECK
 
 FOR_PAIR = _reading("task", "recipient_id") + statements.COUNTED_FOR_PAIR
 FOR_SENDER = _reading("pair", "sender_id") + statements.COUNTED_FOR_SENDER
 
-TAKE = f"WITH head AS ({statements.QUEUED}) {statements.TAKEN}, {_agent('sender_id')}"
+TAKE = f"WITH head AS ({statements.QUEUED}) {statements.TAKEN}, {agent('sender_id')}"
 BEGIN = _reading("task", "id", "attempt", "times_out_at") + statements.NEW_LEASE
 LEASED = _reading("task", "uuid", "attempt", "journal_seq") + statements.JOURNAL_OF_LEASE
 
@@ -72,11 +72,11 @@ P = ParamSpec("P")
 Answer = TypeVar("Answer")
 
 
-def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
+def unless_stopped(work: Callable[P, Answer]) -> Callable[P, Answer | None]:
     """Let ``work`` return None where a constraint stops it, such as the journal's for the id of a compacted task."""
 
     @wraps(work)
-    def answer(*args: P.args, **kwargs: P.kwargs) -> Row | None:
+    def answer(*args: P.args, **kwargs: P.kwargs) -> Answer | None:
         try:
             return work(*args, **kwargs)
         except IntegrityError:
@@ -85,7 +85,7 @@ def _unless_stopped(work: Callable[P, Row | None]) -> Callable[P, Row | None]:
     return answer
 
 
-@_unless_stopped
+@unless_stopped
 def send(task: Task, **values: Any) -> Row | None:
     """Insert ``task`` for the agent that the values name; return (task pk, recipient pk, display, pubkey), or None."""
 
@@ -101,7 +101,7 @@ def send(task: Task, **values: Any) -> Row | None:
     return _committed({**statements.new_task_values(task), **values}, write)
 
 
-@_unless_stopped
+@unless_stopped
 def lease(**values: Any) -> Row | None:
     """Lease the recipient's oldest task; return its row, the lease's, the sender, and whether any task is queued."""
     nothing = (None,) * (len(_fields(Task)) + len(_fields(Lease)) + 3)
@@ -121,7 +121,7 @@ def lease(**values: Any) -> Row | None:
             task_uuid=task["uuid"],
             task_attempt=task["attempt"],
             task_journal_seq=task["journal_seq"],
-            task_times_out_at=plain(times_out_at),
+            task_times_out_at=stored(times_out_at),
         )
         begun = session.row(BEGIN)
         session.run(LEASED)
@@ -136,7 +136,7 @@ def answerable(**values: Any) -> Row | None:
     return row and (row[0], UUID(row[1]), *row[2:-1], UUID(row[-1]))
 
 
-@_unless_stopped
+@unless_stopped
 def post(**values: Any) -> Row | None:
     """Resolve the task if it still has the journal number given; return its result's row, or None."""
 
@@ -154,7 +154,7 @@ def post(**values: Any) -> Row | None:
     return _committed(values, write)
 
 
-@_unless_stopped
+@unless_stopped
 def drain(**values: Any) -> Row | None:
     """Deliver the sender's oldest pending result.
 
@@ -185,7 +185,7 @@ class Session:
         """``written`` fills the slots of a statement."""
         self.cursor, self.written = cursor, written
         self.values = {
-            name: value if value is None or type(value) in _AS_THEY_ARE else plain(value)
+            name: value if value is None or type(value) in _AS_THEY_ARE else stored(value)
             for name, value in values.items()
         }
 
@@ -222,7 +222,7 @@ def _read(sql: str, values: Mapping[str, Any]) -> Row | None:
         return Session(cursor, values, statement).row(sql)
 
 
-def plain(value: Any) -> Any:
+def stored(value: Any) -> Any:
     """Return ``value`` as Django stores it in SQLite."""
     match value:
         case UUID():

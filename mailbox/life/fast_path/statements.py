@@ -152,11 +152,12 @@ RETURNING id, uuid, journal_seq"""
 OVERDUE = "state IN ({queued}, {interrupted}) AND deadline_ms <= %(now_ms)s"
 TIMED_OUT = "ended_at IS NULL AND times_out_at <= %(at)s{moment}"
 
-_EVENT = """
+EVENT = """
 INSERT INTO mailbox_auditevent (kind, actor, actor_pubkey, task_id, seq, data, at, request_id, source, address)"""
-_STAMP = "%(at)s{moment}, %(request_id)s, %(source)s, %(address)s FROM task"
+STAMP = "%(at)s{moment}, %(request_id)s, %(source)s, %(address)s"
+_STAMPED = f"{STAMP} FROM task"
 _CHECK = f"""
-SELECT %(check_kind)s, %(actor)s, %(actor_pubkey)s, %(check_task_id)s{{uuid}}, NULL, %(check_data)s, {_STAMP}"""
+SELECT %(check_kind)s, %(actor)s, %(actor_pubkey)s, %(check_task_id)s{{uuid}}, NULL, %(check_data)s, {_STAMPED}"""
 _CHANGE = """
 SELECT %(change_kind)s, %(actor)s, %(actor_pubkey)s, task.uuid, task.journal_seq, {data}, """
 _DATA = "%(change_data)s{text}"
@@ -164,9 +165,9 @@ _DATA = "%(change_data)s{text}"
 ATTEMPT_TO_COME = 0
 _LEASE_DATA = f"""replace({_DATA}, '"attempt":{ATTEMPT_TO_COME}', '"attempt":' || task.attempt)"""
 
-JOURNAL = _EVENT + _CHANGE.format(data=_DATA) + _STAMP
-JOURNAL_OF_LEASE = _EVENT + _CHANGE.format(data=_LEASE_DATA) + _STAMP
-JOURNAL_WITH_CHECK = f"{_EVENT}{_CHECK} UNION ALL {_CHANGE.format(data=_DATA)}{_STAMP}"
+JOURNAL = EVENT + _CHANGE.format(data=_DATA) + _STAMPED
+JOURNAL_OF_LEASE = EVENT + _CHANGE.format(data=_LEASE_DATA) + _STAMPED
+JOURNAL_WITH_CHECK = f"{EVENT}{_CHECK} UNION ALL {_CHANGE.format(data=_DATA)}{_STAMPED}"
 
 
 def written(text: str, /, **slots: str) -> str:

@@ -318,7 +318,7 @@ class Opening:
         if self.is_agents:
             stored["role"] = AGENT
         blocks = [dict(block) for block in self.blocks]
-        if blocks != _bare(intent_text):
+        if blocks != [text_block(intent_text)]:
             stored["content"] = blocks
         return stored | {name: self.extra[name] for name in _EXTRA if self.extra.get(name)}
 
@@ -330,14 +330,10 @@ def opening_of(intent_text: str, metadata: Mapping[str, Any]) -> Opening:
     """
     stored = metadata.get("message")
     if not isinstance(stored, Mapping):
-        return Opening(blocks=_bare(intent_text))
+        return Opening(blocks=[text_block(intent_text)])
     return Opening(
-        blocks=stored.get("content", _bare(intent_text)),
+        blocks=stored.get("content", [text_block(intent_text)]),
         message_id=stored.get("message_id", ""),
         is_agents=stored.get("role") == AGENT,
         extra={name: stored[name] for name in _EXTRA if name in stored},
     )
-
-
-def _bare(text: str) -> list[dict[str, Any]]:
-    return [{"type": "text", "text": text}]

@@ -1,10 +1,10 @@
-"""Requests of the official A2A protocol 0.3 as requests of 1.0 with their answers, and requests of 1.0 as those of 0.3.
+"""Requests of the official A2A protocol 0.3 as requests of 1.0, and their answers as those of 0.3.
 
 Pure. The values in them are those of `v0_3`. Source: A2A 0.3.0, "Protocol RPC Methods".
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -25,7 +25,6 @@ METHODS: Mapping[str, str] = {
     "tasks/pushNotificationConfig/delete": "DeleteTaskPushNotificationConfig",
     "agent/getAuthenticatedExtendedCard": "GetExtendedAgentCard",
 }
-_OLD_METHODS: Mapping[str, str] = {new: old for old, new in METHODS.items()}
 _SENDS = ("message/send", "message/stream")
 _OF_CONFIGS = "tasks/pushNotificationConfig/"
 _OBJECT, _ARRAY, _REQUIRED = "must be a JSON object", "must be a JSON array", "is required"
@@ -111,45 +110,6 @@ class OldRequest:
         return _PATHS_OF_CONFIGS.get(path, path) if self.wanted.startswith(_OF_CONFIGS) else path
 
 
-def request_out(method: str, params: Mapping[str, Any]) -> tuple[str, Json]:
-    """Return method and parameters in 0.3 of a request of 1.0. Raises `ValueError` for a method that 0.3 lacks."""
-    if method not in _OLD_METHODS:
-        raise ValueError(f"A2A 0.3 has no {method}")
-    wanted = _OLD_METHODS[method]
-    if wanted in _SENDS:
-        sent = {**params, "message": v0_3.message_out(params["message"])}
-        return wanted, {**sent, "configuration": _configuration_out(params.get("configuration") or {})}
-    if wanted == f"{_OF_CONFIGS}set":
-        return wanted, v0_3.push_config_out(params)
-    if wanted.startswith(_OF_CONFIGS):
-        names = {old: new for new, old in _PATHS_OF_CONFIGS.items()}
-        return wanted, {name: params[new] for name, new in names.items() if new in params}
-    return wanted, dict(params)
-
-
-def answer_in(method: str, result: Any) -> Any:
-    """Return the result in 1.0 of a request of 1.0 that was sent in 0.3; a card as it is.
-
-    Raises `ValueError` if it is no result of that method.
-    """
-    readers: Mapping[str, Callable[[Any], Any]] = {
-        "SendMessage": v0_3.event_in,
-        "GetTask": v0_3.task_in,
-        "CancelTask": v0_3.task_in,
-        "CreateTaskPushNotificationConfig": v0_3.push_config_in,
-        "GetTaskPushNotificationConfig": v0_3.push_config_in,
-    }
-    if method == "ListTaskPushNotificationConfigs":
-        if not isinstance(result, list) or not all(isinstance(config, Mapping) for config in result):
-            raise ValueError("must be an array of receivers")
-        return {"configs": [v0_3.push_config_in(config) for config in result], "nextPageToken": ""}
-    if method not in readers:
-        return result
-    if not isinstance(result, Mapping):
-        raise ValueError(_OBJECT)
-    return readers[method](result)
-
-
 def _params(wanted: str, params: Mapping[str, Any]) -> Json:
     """Return the parameters in 1.0 of parameters without problems."""
     if wanted in _SENDS:
@@ -179,14 +139,6 @@ def _configuration_in(configuration: Mapping[str, Any]) -> Json:
     if configuration.get("pushNotificationConfig"):
         translated["taskPushNotificationConfig"] = v0_3.receiver_in(configuration["pushNotificationConfig"])
     return translated
-
-
-def _configuration_out(configuration: Mapping[str, Any]) -> Json:
-    """Return the configuration of a send. 0.3 cannot ask for no history, so that the server decides."""
-    translated = {key: configuration[key] for key in ("acceptedOutputModes", "historyLength") if configuration.get(key)}
-    if receiver := configuration.get("taskPushNotificationConfig"):
-        translated["pushNotificationConfig"] = v0_3.receiver_out(receiver)
-    return translated | {"blocking": not configuration.get("returnImmediately", False)}
 
 
 def _problems(wanted: str, params: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

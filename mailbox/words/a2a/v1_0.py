@@ -8,15 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
-from mailbox.words.a2a.fold import (
-    ArtifactRow,
-    EventKind,
-    LifeMessage,
-    StatusSnapshot,
-    TaskEvent,
-    TaskSnapshot,
-    words_of,
-)
+from mailbox.words.a2a import fold
 from mailbox.words.a2a.parts import parts_of, readable
 
 GENERATION = "urn:a2a-hub:generation:v1"  # the extension that numbers the events of a task
@@ -27,7 +19,7 @@ Json = dict[str, Any]
 
 
 def task(
-    view: TaskSnapshot, *, history_length: int | None = None, artifacts: bool = True, numbered: bool = False
+    view: fold.TaskSnapshot, *, history_length: int | None = None, artifacts: bool = True, numbered: bool = False
 ) -> Json:
     """Return a task. ``history_length``: its newest messages, all for None, and no history for 0.
 
@@ -45,11 +37,11 @@ def task(
     )
 
 
-def stream_response(task_id: UUID, context_id: str | None, event: TaskEvent, *, numbered: bool = False) -> Json:
+def stream_response(task_id: UUID, context_id: str | None, event: fold.TaskEvent, *, numbered: bool = False) -> Json:
     """Return a change of status or of an artifact. The event of the task itself is no change, see `task`."""
     ids = {"taskId": str(task_id), "contextId": context_id}
     metadata = _metadata(event.status, event.generation if numbered else None)
-    if event.kind == EventKind.ARTIFACT and event.produced is not None:
+    if event.kind == fold.EventKind.ARTIFACT and event.produced is not None:
         chunk = event.produced
         numbers = {key: value for key, value in metadata.items() if key == GENERATION}
         update = _without_empty(
@@ -61,19 +53,19 @@ def stream_response(task_id: UUID, context_id: str | None, event: TaskEvent, *, 
     return {"statusUpdate": _without_empty(**ids, status=status(event.status, ids), metadata=metadata)}
 
 
-def direct_message(context_id: str | None, answer: StatusSnapshot) -> Json:
+def direct_message(context_id: str | None, answer: fold.StatusSnapshot) -> Json:
     """Return the one message of a direct answer, which names no task."""
     if answer.message is None:
         raise ValueError("a direct answer has a message")
     return message(answer.message, {"contextId": context_id})
 
 
-def status(of: StatusSnapshot, ids: Mapping[str, str | None]) -> Json:
+def status(of: fold.StatusSnapshot, ids: Mapping[str, str | None]) -> Json:
     carried = None if of.message is None else message(of.message, ids)
     return _without_empty(state=str(of.state), message=carried, timestamp=timestamp(of.at))
 
 
-def message(of: LifeMessage, ids: Mapping[str, str | None]) -> Json:
+def message(of: fold.LifeMessage, ids: Mapping[str, str | None]) -> Json:
     """Return a message with the ids of its task and context."""
     extra = of.extra
     metadata = dict(extra.get("metadata") or {})
@@ -84,14 +76,14 @@ def message(of: LifeMessage, ids: Mapping[str, str | None]) -> Json:
         contextId=ids.get("contextId"),
         taskId=ids.get("taskId"),
         role="ROLE_AGENT" if of.is_agents else "ROLE_USER",
-        parts=parts_of(words_of(of)),
+        parts=parts_of(fold.words_of(of)),
         metadata=readable(metadata),
         extensions=extra.get("extensions"),
         referenceTaskIds=extra.get("reference_task_ids"),
     )
 
 
-def artifact(produced: ArtifactRow) -> Json:
+def artifact(produced: fold.ArtifactRow) -> Json:
     extra = produced.extra
     return _without_empty(
         artifactId=produced.artifact_id,
@@ -109,7 +101,7 @@ def timestamp(moment: datetime) -> str:
     return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
 
 
-def _metadata(of: StatusSnapshot, generation: int | None) -> Json:
+def _metadata(of: fold.StatusSnapshot, generation: int | None) -> Json:
     own: Json = {}
     if of.outcome == "partial":
         own["outcome"] = of.outcome

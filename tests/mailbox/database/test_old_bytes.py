@@ -13,7 +13,7 @@ from django.utils import timezone
 
 from mailbox.database import old_bytes
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search.terms import Moment
 from mailbox.life import results
 from mailbox.models import AuditEvent
 from mailbox.words import json_text

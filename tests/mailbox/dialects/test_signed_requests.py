@@ -169,7 +169,7 @@ def test_failures_are_journalled_by_their_reason(signer, alice):
     request = signer.request("GET", "/a2a/queue")
     for _ in range(3):
         replace(request, target="/a2a/leases").send()
-    authentication._storms["signature wrong"].noted_at = float("-inf")
+    authentication._failures["signature wrong"].noted_at = float("-inf")
     request.send()
 
     noted = AuditEvent.objects.get(kind=Kind.AUTHENTICATION_FAILED)

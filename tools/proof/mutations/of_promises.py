@@ -134,14 +134,14 @@ BUGS = (
         changes=(
             Change(
                 COMPACTION,
-                "    delivered = Q(result__delivery=Result.Delivery.DELIVERED, "
-                "result__delivered_at__lte=now - retention.delivered)\n",
-                "    delivered = Q(result__delivery=Result.Delivery.PENDING)\n",
+                "        result__delivery=models.Result.Delivery.DELIVERED, "
+                "result__delivered_at__lte=now - retention.delivered\n",
+                "        result__delivery=models.Result.Delivery.PENDING\n",
             ),
             Change(
                 COMPACTION,
-                "    delivered = Result.objects.delivered_until(now - retention.delivered)\n",
-                "    delivered = Result.objects.pending()\n",
+                "    delivered = models.Result.objects.delivered_until(now - retention.delivered)\n",
+                "    delivered = models.Result.objects.pending()\n",
             ),
         ),
         fails="tests/mailbox/upkeep/test_compaction.py::test_unfinished_and_undelivered_work_is_kept_at_any_retention",

@@ -91,8 +91,8 @@ BUGS = (
         changes=(
             Change(
                 "mailbox/access/credentials/keys.py",
-                "user=user).count() >= LIVE_KEYS_PER_OWNER:",
-                "user=user).count() > LIVE_KEYS_PER_OWNER:",
+                "filter(**of).count() >= LIVE_KEYS_PER_OWNER:",
+                "filter(**of).count() > LIVE_KEYS_PER_OWNER:",
             ),
         ),
         fails=f"{AGENTS}/test_registration.py::test_no_owner_has_more_than_two_live_keys",

@@ -117,8 +117,8 @@ BUGS = (
         changes=(
             Change(
                 "mailbox/access/people/sign_ins.py",
-                "    name = typed if User.objects.filter(username=typed).exists() else UNKNOWN_NAME\n",
-                "    name = typed or UNKNOWN_NAME\n",
+                "    name = typed if User.objects.filter(username=typed).exists() else access_entries.UNKNOWN_NAME\n",
+                "    name = typed or access_entries.UNKNOWN_NAME\n",
             ),
         ),
         fails=f"{ACCESS}/people/test_sign_ins.py::test_many_invented_names_share_one_row",

@@ -91,7 +91,7 @@ WITH given AS MATERIALIZED ({_items(statements.ANSWERS, "task_id")}
 ), taken AS MATERIALIZED (SELECT *, (%(lease_ids)s::uuid[])[place] AS lease_id FROM placed
 ), lease AS ({statements.NEW_LEASES}
 ), journal AS (
-    {statements.EVENT} {statements.event("change", "uuid", "journal_seq", LEASE_DATA)} FROM taken
+    {single.EVENT} {statements.event("change", "uuid", "journal_seq", LEASE_DATA)} FROM taken
     WHERE (SELECT count(*) FROM told) >= 0 ORDER BY place
 )
 SELECT (SELECT count(*) FROM head), {statements.LEASED_BEFORE},
@@ -115,7 +115,7 @@ WITH overdue AS MATERIALIZED (
 ), acked AS ({statements.ACKED}
 ), changed AS ({statements.numbered("acked")}
 ), told AS (
-    {statements.EVENT} {statements.event("acked", "uuid", "journal_seq", "%(acked_data)s")} FROM changed ORDER BY id
+    {single.EVENT} {statements.event("acked", "uuid", "journal_seq", "%(acked_data)s")} FROM changed ORDER BY id
     RETURNING id
 ), head AS MATERIALIZED ({statements.up_to_the_most(OLDEST_RESULTS)}
 ), seen AS MATERIALIZED (
@@ -126,7 +126,7 @@ WITH overdue AS MATERIALIZED (
     ) END AS is_plain FROM head
 ), result AS ({statements.DELIVER} AND (SELECT is_plain FROM seen) RETURNING {{columns_of_mailbox_result}}
 ), task AS ({statements.numbered("result")}
-), journal AS ({statements.EVENT} {statements.event("change", "task.uuid", "task.journal_seq", "%(change_data)s")}
+), journal AS ({single.EVENT} {statements.event("change", "task.uuid", "task.journal_seq", "%(change_data)s")}
     FROM task JOIN result ON result.task_id = task.id
     WHERE (SELECT count(*) FROM told) >= 0 ORDER BY receive_index
 )

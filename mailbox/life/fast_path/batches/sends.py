@@ -16,7 +16,6 @@ from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
-from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.database.paging import BUDGET
 from mailbox.journal import task_entries
@@ -104,7 +103,7 @@ def _stored(
         most_bytes=quotas.BYTES.default,
         check_kind=str(Kind.CAPABILITY_CHECK),
         change_kind=str(Kind.TASK_SENT),
-        **values.stamp(caller, now),
+        **plain.stamp(caller, now),
     )
     return rows or ()
 
@@ -147,19 +146,13 @@ def drain(caller: Caller, *, most: int, attempt_id: UUID | None, ack: Collection
         acked_data=json_text.dumps(task_entries.ResultAckedEntry().data),
         change_kind=str(Kind.RESULT_DELIVERED),
         change_data=json_text.dumps(task_entries.ResultDeliveredEntry(attempt_id).data),
-        **values.credential(caller),
-        **values.stamp(caller, now),
+        **plain.credential(caller),
+        **plain.stamp(caller, now),
     )
     if drained is None:
         return None
     acked, is_plain, before, rows = drained
-    results = [_delivered(row) for row in rows]
+    results = [plain.delivered(row) for row in rows]
     audit.note_tasks(result.task.uuid for result in results)
     is_plain = bool(results) or (is_plain and not before)
     return PlainDrain(acked=frozenset(acked), results=results if is_plain else None, before=before)
-
-
-def _delivered(row: Sequence[Any]) -> Result:
-    result = managers.instance_of(Result, plain.RESULT, row[:-3])
-    result.task = managers.instance_of(Task, plain.DELIVERED, row[-3:])
-    return result

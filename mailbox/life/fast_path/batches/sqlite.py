@@ -6,39 +6,30 @@ The functions are those of `postgresql`, with the same answers.
 # ruff: noqa: S608 (only clauses and columns of our own are put into the statements)
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
-from functools import cache, wraps
-from typing import Any, ParamSpec, TypeVar
+from functools import cache
+from typing import Any
 from uuid import UUID
 
-from django.db import IntegrityError, connection
+from django.db import connection
 
 from mailbox.life.fast_path import sqlite as single_sqlite
 from mailbox.life.fast_path import statements as single
 from mailbox.life.fast_path.batches import statements
+from mailbox.life.fast_path.sqlite import stored
 from mailbox.models.lease import Lease
 from mailbox.models.result import Result
 from mailbox.models.task import Task
 from mailbox.words import json_text
 
-Row = tuple[Any, ...]
 Items = Sequence[Mapping[str, Any]]
-P = ParamSpec("P")
-Answer = TypeVar("Answer")
 
 
 def _reading(name: str, columns: Mapping[str, str] | Sequence[str]) -> str:
     """Return the start of a statement that reads the items of the parameter ``name`` as its rows."""
     read = ", ".join(f"value ->> '{column}' AS {column}" for column in columns)
     return f"WITH {name} AS MATERIALIZED (SELECT {read} FROM json_each(%({name})s))"
-
-
-def _agent(column: str) -> str:
-    """Return the query of an agent's pk, display and pubkey, where ``column`` holds the pk."""
-    own = (f"(SELECT {name} FROM mailbox_agent WHERE mailbox_agent.id = {column})" for name in ("display", "pubkey"))
-    return ", ".join([column, *own])
 
 
 ANSWERABLE = _reading("given", statements.ANSWER_COLUMNS) + statements.answerable("mailbox_task")
@@ -63,10 +54,10 @@ POSTED = _reading("answered", statements.ANSWERS) + statements.checks_and_change
 OLDEST_TASKS = f"SELECT task.id, task.deadline_ms, task.size {single.IN_THE_QUEUE} LIMIT %(most)s"
 OLDEST = f"WITH head AS MATERIALIZED ({statements.up_to_the_most(OLDEST_TASKS)})"
 WAITING = f"{OLDEST} SELECT (SELECT count(*) FROM head), {statements.LEASED_BEFORE}"
-TAKE = f"{OLDEST} {statements.TAKEN}, {_agent('sender_id')}"
+TAKE = f"{OLDEST} {statements.TAKEN}, {single_sqlite.agent('sender_id')}"
 _TAKEN = ("place", "id", "uuid", "attempt", "journal_seq", "times_out_at", "lease_id", "data")
 BEGIN = _reading("taken", _TAKEN) + statements.NEW_LEASES
-LEASED = f"""{_reading("taken", _TAKEN)} {statements.EVENT}
+LEASED = f"""{_reading("taken", _TAKEN)} {single.EVENT}
 {statements.event("change", "uuid", "journal_seq", "data")} FROM taken WHERE true ORDER BY place"""
 
 SIZE = "length(CAST(result.content AS BLOB)) + length(CAST(COALESCE(result.error_message, '') AS BLOB))"
@@ -81,7 +72,7 @@ ACK = NAMED + statements.ACKED
 GIVE = f"{DUE} {statements.DELIVER} RETURNING {{result_columns}}"
 NUMBER = _reading("result", ("task_id",)) + statements.numbered("result")
 _CHANGED = ("place", "uuid", "journal_seq", "data")
-CHANGE_EVENT = f"""{_reading("task", _CHANGED)} {statements.EVENT}
+CHANGE_EVENT = f"""{_reading("task", _CHANGED)} {single.EVENT}
 {statements.event("acked", "uuid", "journal_seq", "data")} FROM task WHERE true ORDER BY place"""
 DELIVERED = CHANGE_EVENT.replace("acked_kind", "change_kind")
 
@@ -90,23 +81,10 @@ _TASK = [field.attname for field in Task._meta.concrete_fields]
 _OF_RESULT = {field.attname: number for number, field in enumerate(Result._meta.concrete_fields)}
 
 
-def _unless_stopped(work: Callable[P, Answer]) -> Callable[P, Answer | None]:
-    """Let ``work`` return None where a constraint stops it."""
-
-    @wraps(work)
-    def answer(*args: P.args, **kwargs: P.kwargs) -> Answer | None:
-        try:
-            return work(*args, **kwargs)
-        except IntegrityError:
-            return None
-
-    return answer
-
-
-@_unless_stopped
-def send(items: Items, **values: Any) -> Sequence[Row]:
+@single_sqlite.unless_stopped
+def send(items: Items, **values: Any) -> Sequence[single_sqlite.Row]:
     """Insert the tasks; return (uuid, pk) of each that was inserted."""
-    with _deciding({"given": json_text.dumps(items), **values}) as session:
+    with single_sqlite.deciding({"given": json_text.dumps(items), **values}, statement) as session:
         rows = session.rows(SEND)
         if rows:
             stored = {row[0] for row in rows}
@@ -122,14 +100,16 @@ def send(items: Items, **values: Any) -> Sequence[Row]:
     return [(UUID(row[0]), row[1]) for row in rows]
 
 
-def answerable(items: Items, **values: Any) -> Sequence[Row]:
+def answerable(items: Items, **values: Any) -> Sequence[single_sqlite.Row]:
     """Return each leased task whose time is not up, behind the place of its item, with its sender and lease id."""
     rows = _reads(ANSWERABLE, {"given": json_text.dumps(items), **values})
     return [(*row[:2], UUID(row[2]), *row[3:5], bool(row[5]), *row[6:-1], UUID(row[-1])) for row in rows]
 
 
-@_unless_stopped
-def work(answers: Items, lease_ids: Sequence[UUID], **values: Any) -> tuple[Sequence[Row], int, bool, Sequence[Row]]:
+@single_sqlite.unless_stopped
+def work(
+    answers: Items, lease_ids: Sequence[UUID], **values: Any
+) -> tuple[Sequence[single_sqlite.Row], int, bool, Sequence[single_sqlite.Row]]:
     """Resolve the tasks that still have the journal numbers given, then lease the recipient's oldest tasks.
 
     Return (task pk, result pk) of each result, how many tasks were the oldest, and whether this attempt leased before.
@@ -138,13 +118,13 @@ def work(answers: Items, lease_ids: Sequence[UUID], **values: Any) -> tuple[Sequ
     ((number, before),) = _reads(WAITING, values)
     if not number and not answers:
         return [], number, bool(before), []
-    with _deciding(values) as session:
+    with single_sqlite.deciding(values, statement) as session:
         posted = _post(session, answers) if answers else []
         taken = _take(session, lease_ids, values) if number else []
     return posted, number, bool(before), [_loaded(*row) for row in taken]
 
 
-def _post(session: single_sqlite.Session, answers: Items) -> Sequence[Row]:
+def _post(session: single_sqlite.Session, answers: Items) -> Sequence[single_sqlite.Row]:
     session.give(given=json_text.dumps(answers))
     resolved = {pk for (pk,) in session.rows(RESOLVE)}
     if not resolved:
@@ -158,7 +138,7 @@ def _post(session: single_sqlite.Session, answers: Items) -> Sequence[Row]:
 
 def _take(
     session: single_sqlite.Session, lease_ids: Sequence[UUID], values: Mapping[str, Any]
-) -> Sequence[tuple[Row, Row, Row]]:
+) -> Sequence[tuple[single_sqlite.Row, single_sqlite.Row, single_sqlite.Row]]:
     """Return the rows of the tasks, leases and senders."""
     queued = [(dict(zip(_TASK, row, strict=False)), row) for row in session.rows(TAKE)]
     if not queued:
@@ -187,12 +167,12 @@ def _begun(
     }
 
 
-def _loaded(task: Row, lease: Row, sender: Row) -> Row:
+def _loaded(task: single_sqlite.Row, lease: single_sqlite.Row, sender: single_sqlite.Row) -> single_sqlite.Row:
     return *single_sqlite.loaded(Task, task), *single_sqlite.loaded(Lease, lease), *sender
 
 
-@_unless_stopped
-def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bool, Sequence[Row]]:
+@single_sqlite.unless_stopped
+def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bool, Sequence[single_sqlite.Row]]:
     """Acknowledge results, then deliver the sender's oldest pending results.
 
     Return the ids of the tasks whose results are acknowledged, whether the case is plain, and whether this attempt got
@@ -203,10 +183,10 @@ def drain(acks: Sequence[UUID], **values: Any) -> tuple[Sequence[UUID], bool, bo
             number, before, is_plain = _due(single_sqlite.Session(cursor, values, statement))
         if not (number and is_plain):
             return [], is_plain, before, []
-        with _deciding(values) as session:
+        with single_sqlite.deciding(values, statement) as session:
             delivered = _give(session, values)
         return [], bool(delivered), before, delivered
-    with _deciding({"acks": json_text.dumps([ack.hex for ack in acks]), **values}) as session:
+    with single_sqlite.deciding({"acks": json_text.dumps([ack.hex for ack in acks]), **values}, statement) as session:
         acked = _acknowledge(session, values)
         number, before, is_plain = _due(session)
         delivered = _give(session, values) if number and is_plain else []
@@ -228,7 +208,7 @@ def _acknowledge(session: single_sqlite.Session, values: Mapping[str, Any]) -> S
     return known
 
 
-def _give(session: single_sqlite.Session, values: Mapping[str, Any]) -> Sequence[Row]:
+def _give(session: single_sqlite.Session, values: Mapping[str, Any]) -> Sequence[single_sqlite.Row]:
     rows = sorted(session.rows(GIVE), key=lambda row: row[_OF_RESULT["receive_index"]])
     if not rows:
         return []
@@ -239,7 +219,9 @@ def _give(session: single_sqlite.Session, values: Mapping[str, Any]) -> Sequence
     ]
 
 
-def _tell(session: single_sqlite.Session, changed: Sequence[Row], data: str, event: str) -> Sequence[Row]:
+def _tell(
+    session: single_sqlite.Session, changed: Sequence[single_sqlite.Row], data: str, event: str
+) -> Sequence[single_sqlite.Row]:
     """Journal one change of each task whose pk ``changed`` holds; return its pk, uuid and number."""
     session.give(result=json_text.dumps([{"task_id": pk} for (pk,) in changed]))
     by_pk = {row[0]: row for row in session.rows(NUMBER)}
@@ -252,16 +234,7 @@ def _tell(session: single_sqlite.Session, changed: Sequence[Row], data: str, eve
     return tasks
 
 
-def stored(value: object) -> object:
-    """Return a value of a field as JSON that the database stores as the field's value."""
-    return single_sqlite.plain(value)
-
-
-def _deciding(values: Mapping[str, Any]) -> AbstractContextManager[single_sqlite.Session]:
-    return single_sqlite.deciding(values, statement)
-
-
-def _reads(sql: str, values: Mapping[str, Any]) -> Sequence[Row]:
+def _reads(sql: str, values: Mapping[str, Any]) -> Sequence[single_sqlite.Row]:
     with connection.cursor() as cursor:
         return single_sqlite.Session(cursor, values, statement).rows(sql)
 
@@ -269,8 +242,5 @@ def _reads(sql: str, values: Mapping[str, Any]) -> Sequence[Row]:
 @cache
 def statement(text: str) -> str:
     """Return a statement as this database runs it."""
-    fields = single.new_task_fields()
-    values = [f"task_{field.attname}" for field in fields]
-    return single.written(
-        text, **single_sqlite.CASTS, new_values=", ".join(values), times_out_at="times_out_at", joined=""
-    )
+    values = ", ".join(f"task_{field.attname}" for field in single.new_task_fields())
+    return single.written(text, **single_sqlite.CASTS, new_values=values, times_out_at="times_out_at", joined="")

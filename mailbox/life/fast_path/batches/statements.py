@@ -134,22 +134,15 @@ UPDATE mailbox_task SET journal_seq = journal_seq + 1 WHERE id IN (SELECT task_i
 RETURNING id, uuid, journal_seq"""
 
 
-EVENT = """
-INSERT INTO mailbox_auditevent (kind, actor, actor_pubkey, task_id, seq, data, at, request_id, source, address)"""
-
-
-STAMP = "%(at)s{moment}, %(request_id)s, %(source)s, %(address)s"
-
-
 def event(kind: str, task_id: str, seq: str, data: str) -> str:
     """Return the start of the query of a journal row for each change, up to its FROM."""
-    return f"SELECT %({kind}_kind)s, %(actor)s, %(actor_pubkey)s, {task_id}, {seq}, {data}, {STAMP}"
+    return f"SELECT %({kind}_kind)s, %(actor)s, %(actor_pubkey)s, {task_id}, {seq}, {data}, {statements.STAMP}"
 
 
 def checks_and_changes(kind: str, source: str, task_id: str, seq: str) -> str:
     """Return the clause that writes two journal rows for each item of ``source``: its check, then its change."""
-    return f"""{EVENT}
+    return f"""{statements.EVENT}
 SELECT CASE half WHEN 1 THEN %(check_kind)s{{text}} ELSE %({kind}_kind)s{{text}} END, %(actor)s, %(actor_pubkey)s,
        CASE half WHEN 1 THEN check_task_id ELSE {task_id} END, CASE half WHEN 2 THEN {seq} END,
-       CASE half WHEN 1 THEN check_data ELSE change_data END, {STAMP}
+       CASE half WHEN 1 THEN check_data ELSE change_data END, {statements.STAMP}
 FROM {source} CROSS JOIN (SELECT 1 AS half UNION ALL SELECT 2) AS halves WHERE true ORDER BY place, half"""

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 from types import ModuleType
-from typing import Any
 
 from django.db import connection
 
@@ -28,26 +27,6 @@ def informed(caller: Caller, now: datetime) -> Caller:
 def item(fields: Mapping[str, object], permit: Permit | None = None) -> dict[str, object]:
     """Return the item of a batch, with the journal row of its check, as the database reads it."""
     stored = store().stored
-    check = (
-        {}
-        if permit is None
-        else {"check_task_id": permit.check.task_id, "check_data": json_text.dumps(permit.check.data)}
-    )
-    return {name: stored(value) for name, value in {**fields, **check}.items()}
-
-
-def stamp(caller: Caller, now: datetime) -> dict[str, Any]:
-    """Return what all journal rows of a batch share."""
-    return {
-        "actor": caller.name,
-        "actor_pubkey": caller.agent and caller.agent.pubkey,
-        "at": now,
-        "request_id": caller.request_id,
-        "source": str(caller.source),
-        "address": caller.address,
-    }
-
-
-def credential(caller: Caller) -> dict[str, Any]:
-    """Return the key that the caller presented, which must still be live."""
-    return {"credential": caller.credential, "signing_key": caller.nonce and caller.nonce.pubkey}
+    if permit is not None:
+        fields = {**fields, "check_task_id": permit.check.task_id, "check_data": json_text.dumps(permit.check.data)}
+    return {name: stored(value) for name, value in fields.items()}

@@ -101,8 +101,8 @@ def work(
         posted_kind=str(Kind.RESULT_POSTED),
         change_kind=str(Kind.TASK_LEASED),
         change_data=json_text.dumps(to_come.data),
-        **values.credential(caller),
-        **values.stamp(caller, now),
+        **plain.credential(caller),
+        **plain.stamp(caller, now),
     )
     if worked is None:
         return None
@@ -113,7 +113,7 @@ def work(
         for place, answer in plain_results.items()
         if answer.task.pk in keys
     }
-    leases = [_leased(holder, row) for row in taken]
+    leases = [plain.leased(holder, row) for row in taken]
     _after(results.values(), leases)
     is_plain = bool(leases) or not (oldest or before)
     return Worked(results=results, leases=leases if is_plain else None, before=before)
@@ -191,12 +191,6 @@ def _posted(answer: PlainResult, item: Mapping[str, Any], pk: int, now: datetime
     )
     result._state.adding, result._state.db = False, DEFAULT_DB_ALIAS
     return result
-
-
-def _leased(holder: Agent, row: Sequence[Any]) -> Lease:
-    sender = Agent.from_identity(*row[-3:])
-    task = managers.instance_of(Task, plain.TASK, row[: len(plain.TASK)], sender=sender, recipient=holder)
-    return managers.instance_of(Lease, plain.LEASE, row[len(plain.TASK) : -3], task=task, holder=holder)
 
 
 def _after(posted: Iterable[Result], leases: Iterable[Lease]) -> None:

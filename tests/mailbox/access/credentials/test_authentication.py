@@ -5,6 +5,7 @@ import time_machine
 from django.contrib.auth.models import Group, User
 from django.utils import timezone
 
+from mailbox.access import audit
 from mailbox.access.callers import Role
 from mailbox.access.credentials import authentication
 from mailbox.life import sending
@@ -65,7 +66,7 @@ def test_a_revoked_grant_is_gone_at_the_next_request(alice, bob):
 
 @pytest.mark.parametrize("wrong", ["", "secret", "a2a_aaaaaaaa_" + "b" * 32 + "_cccccc", "\x00", "é"])
 def test_a_malformed_key_costs_no_look_up(wrong, django_assert_num_queries):
-    authentication._storms["malformed"] = authentication._Storm(noted_at=float("inf"))
+    authentication._failures["malformed"] = audit.FailureCount(noted_at=float("inf"))
 
     with django_assert_num_queries(0), pytest.raises(UnauthenticatedError):
         authenticate(wrong)
@@ -144,7 +145,7 @@ def test_failures_within_a_minute_are_journalled_as_one_count_afterwards(storm, 
     authenticate(key)
     before = factories.journal(Kind.AUTHENTICATION_FAILED)
 
-    authentication._storms["missing"].noted_at = float("-inf")
+    authentication._failures["missing"].noted_at = float("-inf")
     authenticate(key)
     authenticate(key)
 

@@ -57,7 +57,7 @@ def test_a_refusal_is_journalled_with_the_address(mallory, bob):
 def test_counted_failures_are_journalled_with_the_newest_address(alice):
     for address in ("192.0.2.1", "192.0.2.2", "192.0.2.3"):
         Api().call("GET", "/a2a/agents", REMOTE_ADDR=address)
-    authentication._storms["missing"].noted_at = float("-inf")
+    authentication._failures["missing"].noted_at = float("-inf")
     Api(alice).get("/a2a/agents")
 
     rows = AuditEvent.objects.filter(kind=Kind.AUTHENTICATION_FAILED).order_by("pk")

@@ -5,7 +5,7 @@ import pytest
 from django.db import transaction
 from django.utils import timezone
 
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search.terms import Moment
 from mailbox.models import AuditEvent, Failure, Lease, Result, Task
 from mailbox.models.failure import minute_of
 from mailbox.upkeep import rollups

@@ -10,7 +10,7 @@ from mailbox.access.agents import registration
 from mailbox.access.callers import Caller
 from mailbox.inspection.health import report
 from mailbox.inspection.search import full_text, queries
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search.terms import Moment
 from mailbox.life import results
 from mailbox.models import AuditEvent, Result, Task
 from mailbox.upkeep import erasure

@@ -6,9 +6,8 @@ from uuid import UUID
 import pytest
 from django.utils import timezone
 
-from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
-from mailbox.inspection.search.terms import SearchWord, Term, parse
+from mailbox.inspection.search import keys, queries, terms
+from mailbox.inspection.search.terms import Moment, SearchWord, Term, parse
 from mailbox.life import results
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
 from mailbox.words.errors import InvalidRequestError
@@ -19,15 +18,15 @@ pytestmark = pytest.mark.django_db
 
 ID = str(UUID(int=7))
 LISTS = {
-    "tasks": (queries.TASK_KEYS, Task.objects.all()),
-    "leases": (queries.LEASE_KEYS, Lease.objects.live()),
-    "attempts": (queries.LEASE_KEYS, Lease.objects.all()),
-    "results": (queries.RESULT_KEYS, Result.objects.all()),
-    "agents": (queries.AGENT_KEYS, Agent.objects.all()),
-    "events": (queries.EVENT_KEYS, AuditEvent.objects.all()),
-    "plans": (queries.PLAN_KEYS, RepairPlan.objects.all()),
-    "replay_entries": (queries.REPLAY_KEYS, ReplayEntry.objects.all()),
-    "deliveries": (queries.DELIVERY_KEYS, PushDelivery.objects.all()),
+    "tasks": (keys.TASK_KEYS, Task.objects.all()),
+    "leases": (keys.LEASE_KEYS, Lease.objects.live()),
+    "attempts": (keys.LEASE_KEYS, Lease.objects.all()),
+    "results": (keys.RESULT_KEYS, Result.objects.all()),
+    "agents": (keys.AGENT_KEYS, Agent.objects.all()),
+    "events": (keys.EVENT_KEYS, AuditEvent.objects.all()),
+    "plans": (keys.PLAN_KEYS, RepairPlan.objects.all()),
+    "replay_entries": (keys.REPLAY_KEYS, ReplayEntry.objects.all()),
+    "deliveries": (keys.DELIVERY_KEYS, PushDelivery.objects.all()),
 }
 AGENTS = ["bob", "bob@local", "b*", "nobody@local"]
 VALUES = {
@@ -120,7 +119,7 @@ def test_a_star_matches_the_end_of_an_agents_name(crowd, name, key, value, fits)
     ],
 )
 def test_a_query_is_read(text, parts):
-    query = parse(text, queries.TASK_KEYS)
+    query = parse(text, keys.TASK_KEYS)
 
     assert (*query.terms, *query.words) == (parts,)
 
@@ -145,14 +144,14 @@ def test_a_query_is_read(text, parts):
 )
 def test_an_invalid_term_is_refused_and_named(text, said):
     with pytest.raises(InvalidRequestError) as refusal:
-        parse(text, queries.TASK_KEYS)
+        parse(text, keys.TASK_KEYS)
 
     assert refusal.value.fields["q"].startswith(said)
 
 
 @pytest.mark.parametrize("value", ["a", "a b", "a,b", "*", "-a", "a:b", "\u202e", "o'brien"])
 def test_a_term_keeps_its_spelling(value):
-    (term,) = parse(queries.term("key", value), queries.TASK_KEYS).terms
+    (term,) = parse(terms.term("key", value), keys.TASK_KEYS).terms
 
     assert term.values == (value,)
 

@@ -5,7 +5,7 @@ import time_machine
 
 from mailbox.access.callers import Role
 from mailbox.inspection.search import queries
-from mailbox.inspection.search.queries import Moment
+from mailbox.inspection.search.terms import Moment
 from mailbox.inspection.statistics import series
 from mailbox.inspection.statistics.series import Sum
 from mailbox.life import results

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection
 
 from mailbox.life.fast_path.batches import postgresql, sqlite
+from mailbox.life.fast_path.sqlite import stored
 from mailbox.words import json_text
 from tests.support.chance import MOMENT
 
@@ -79,9 +80,7 @@ def test_postgresql_reads_each_row_by_an_index(name):
     ],
 )
 def test_sqlite_reads_each_row_by_an_index(sql, used):
-    values: dict[str, Any] = {
-        name: sqlite.stored(value) for name, value in VALUES.items() if not isinstance(value, list)
-    }
+    values: dict[str, Any] = {name: stored(value) for name, value in VALUES.items() if not isinstance(value, list)}
     lists: dict[str, Any] = dict.fromkeys(("given", "answered", "taken", "result", "task", "acks"), "[]")
 
     with connection.cursor() as cursor:
