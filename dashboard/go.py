@@ -1,9 +1,8 @@
 """The command palette: where a text leads, and what it may mean."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -36,8 +35,7 @@ LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class Meaning(NamedTuple):
     """Something that a text may mean, at ``url``; without one, ``fill`` becomes the text of the search box.
 
     ``about`` tells it from others of its kind; "" if there is no more to say.

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
@@ -22,8 +21,7 @@ SHOWN = 12  # views beside a search box
 PAGES: dict[str, type[SavablePage]] = {}  # by name; `dashboard.urls` imports them all
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(NamedTuple):
     """A saved view with the address that it leads to."""
 
     view: SavedView

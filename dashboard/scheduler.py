@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
@@ -44,8 +43,7 @@ WORDS = {
 ALL = (WOULD_REQUEUE, *WORDS.values())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Verdict:
+class Verdict(NamedTuple):
     lease: Lease
     verdict: str
 

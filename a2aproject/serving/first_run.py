@@ -2,8 +2,8 @@
 
 import contextlib
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group
@@ -21,8 +21,7 @@ FIRST_AGENT = "first@local"
 FILE = "first-run.txt"  # in the hub's own folder, with mode 0600
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Credentials:
+class Credentials(NamedTuple):
     """Secrets that the hub stores only as digests. ``first`` is None if another agent has its name."""
 
     password: str

@@ -1,9 +1,8 @@
 """The frame of every page: the person, the hub, the counts that need attention, and the navigation."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -20,8 +19,7 @@ from mailbox.access.people import passwords
 from mailbox.inspection.statistics import standing
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A place of the navigation. ``route`` names its page, its icon and its count.
 
     The keys ``g`` and then ``key`` go there. ``counts`` is the filter of the rows that its count is of, and ``word`` is
@@ -57,8 +55,7 @@ PLACES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NavItem:
+class NavItem(NamedTuple):
     """A place as this page shows it. ``note`` is the count that needs attention, in words; "" for none."""
 
     place: Place

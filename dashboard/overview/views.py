@@ -1,6 +1,5 @@
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from django.http import HttpRequest, HttpResponse
 
@@ -23,8 +22,7 @@ BUSIEST = 50  # agents that are read; those in trouble are mostly among them
 ACTS_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
+class Trend(NamedTuple):
     """The results of the last hour beside those of the hour before."""
 
     last: Sum

@@ -1,10 +1,9 @@
 """The pages of a person's own settings: preferences, password, sessions and second factor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import segno
 from django import forms
@@ -88,8 +87,7 @@ class OtherSessionsForm(forms.Form):
         super().__init__(data, auto_id="elsewhere_%s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSession:
+class OwnSession(NamedTuple):
     """A session of the person; ``is_this`` marks the session of this request."""
 
     signed_in_at: datetime

@@ -1,9 +1,8 @@
 """The conversation and the artifacts of a task, as its page shows them: the newest, each up to a length."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from dashboard.wording import payload
 from dashboard.wording.payload import Part
@@ -19,8 +18,7 @@ READ = 4 * payload.SHOWN  # characters of JSON
 LARGEST_CHUNK = 2**20  # characters of a chunk that a page still reads
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class Saying(NamedTuple):
     """A message. ``turn`` counts the messages of the task's sender, from 1 for the task itself; None for its agent's.
 
     ``details`` is what its author sent beside it, as JSON; "" without anything. ``left`` counts the blocks that are not
@@ -48,8 +46,7 @@ class Saying:
         return next((part.text[:OPENING] for part in self.parts if part.text), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class Talk(NamedTuple):
     """Messages in order. ``earlier`` is the number of the first if earlier messages are left out, else None."""
 
     sayings: Sequence[Saying]
@@ -67,8 +64,7 @@ class Talk:
         return next((part for part in parts if part.share is not None), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """An artifact with its first parts. ``details`` is its metadata as JSON, "" without any.
 
     ``is_cut`` is whether some of its content is not shown.
@@ -96,8 +92,7 @@ class Shown:
         return f"artifact-{self.artifact.seq}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactList:
+class ArtifactList(NamedTuple):
     """The newest artifacts in order. ``left`` counts the earlier artifacts."""
 
     shown: Sequence[Shown]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
@@ -26,16 +26,14 @@ AROUND = 3  # equal lines around a change
 EQUAL, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffLine:
+class DiffLine(NamedTuple):
     """A line of the difference. ``sign`` is one of the four signs of this module."""
 
     sign: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(NamedTuple):
     """The changed lines with some equal lines around each. ``is_cut`` is whether lines past `MOST` were not compared.
 
     ``lines`` is empty if the compared lines are equal.

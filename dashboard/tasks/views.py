@@ -215,14 +215,11 @@ class TaskDetailPage(DashboardView):
 
     def _related(self, task: Task) -> dict[str, Any]:
         at = self.now, self.at.stale_after
-        children = list(tasks.children(task).with_opening().with_stale(*at)[: CHILDREN + 1])
-        alike = list(tasks.alike(task).with_opening().with_stale(*at)[: ALIKE + 1])
-        return {
-            "children": children[:CHILDREN],
-            "has_more_children": len(children) > CHILDREN,
-            "alike": alike[:ALIKE],
-            "has_more_alike": len(alike) > ALIKE,
-        }
+        related: dict[str, Any] = {}
+        for name, kin, most in (("children", tasks.children(task), CHILDREN), ("alike", tasks.alike(task), ALIKE)):
+            rows = list(kin.with_opening().with_stale(*at)[: most + 1])
+            related |= {name: rows[:most], f"has_more_{name}": len(rows) > most}
+        return related
 
     def _notified(self, task: Task) -> dict[str, Any]:
         """Return the webhooks of a task and its newest callbacks and events."""

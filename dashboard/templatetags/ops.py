@@ -188,11 +188,6 @@ def posted_in(slot: Slot) -> str:
 
 
 @register.filter
-def absolute(number: int) -> int:
-    return abs(number)
-
-
-@register.filter
 def up_to(number: int) -> str:
     """Write an agent's backlog, which is counted no further than `COUNTED_TO`."""
     return f"{thresholds.grouped(COUNTED_TO)}+" if number > COUNTED_TO else thresholds.grouped(number)
@@ -209,11 +204,6 @@ def axis(moment: datetime, scale: Range) -> str:
     """Write the left end of a chart: the time, and for a long chart the day."""
     local = timezone.localtime(moment).replace(tzinfo=None)
     return local.isoformat(" ", "minutes") if scale.span >= timedelta(days=1) else f"{local:%H:%M}"
-
-
-@register.filter
-def span(value: timedelta) -> str:
-    return times.write(value)
 
 
 @register.simple_tag
@@ -281,6 +271,9 @@ def delivery_problem(problem: str | None, status: int | None) -> str:
     return in_words(problem or "", status) if problem or status else ""
 
 
+register.filter("span", times.write)
+register.filter("grouped", thresholds.grouped)
+register.filter("absolute", abs)
 register.filter("public_part", redaction.url)
 register.filter("without_secrets", redaction.text)
 
@@ -343,11 +336,6 @@ def words(text: str) -> list[str]:
 @register.filter
 def add_number(value: float, other: float) -> float:
     return round(value + other, 1)
-
-
-@register.filter
-def grouped(number: int) -> str:
-    return thresholds.grouped(number)
 
 
 @register.simple_tag
