@@ -19,7 +19,7 @@ from dashboard.base.list_page import ListPage
 from dashboard.base.page import DashboardView, choice_of, id_in
 from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
-from dashboard.tasks import story
+from dashboard.tasks import conversation
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
 from mailbox.access import requests
@@ -93,10 +93,12 @@ class LeaseDetailPage(DashboardView):
         context = {
             "lease": lease,
             "task": lease.task,
-            "ending": story.ending_of(lease, lease.task),
+            "ending": conversation.ending_of(lease, lease.task),
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
-            "attempts": story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
+            "attempts": conversation.attempts(
+                lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now
+            ),
         }
         return self.page("ops/lease.html", context)
 

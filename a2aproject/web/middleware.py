@@ -1,4 +1,4 @@
-"""The middlewares of the hub: proxies, paths with a slash too many, programs, and people.
+"""The middlewares of the hub: proxies, paths with a slash too many, programs, people, the admin, and compression.
 
 Sessions, form tokens, messages, htmx and sign-ins serve people's browsers, and programs do without them. This module
 alone decides which requests come from programs. A page for people requires a session of some age, a second factor, and
@@ -16,11 +16,13 @@ from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.models import User
-from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.core.exceptions import BadRequest, DisallowedHost
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.gzip import GZipMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import Resolver404, resolve, reverse
+from django.utils.cache import add_never_cache_headers
 from rest_framework.views import APIView
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
@@ -31,6 +33,7 @@ from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.access.people import second_factor
 from mailbox.dialects.base import view as view_module
+from mailbox.words import json_text
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
@@ -249,3 +252,52 @@ def is_trusted(address: IPv4Address | IPv6Address) -> bool:
 @lru_cache(maxsize=4096)
 def _is_in(address: IPv4Address | IPv6Address, networks: tuple[object, ...]) -> bool:
     return any(address in network for network in networks)  # type: ignore[operator]
+
+
+PREFIX = "/admin/"
+METHODS = ("GET", "HEAD", "POST")
+
+
+class AdminMiddleware:
+    """Answers 405 to other methods than those of a browser, and lets no cache keep a page.
+
+    A query with text that PostgreSQL cannot store, such as NUL, is answered with 400: comparing it fails there.
+    """
+
+    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
+        self.get_response = get_response
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(PREFIX):
+            return self.get_response(request)
+        if request.method not in METHODS:
+            return HttpResponseNotAllowed(METHODS)
+        if json_text.problem_in(dict(request.GET.lists())):
+            raise BadRequest
+        response = self.get_response(request)
+        if not response.has_header("Cache-Control"):
+            add_never_cache_headers(response)
+        return response
+
+
+COMPRESSED = ("/ops/", "/admin/", "/docs/", "/api/schema/", "/api/docs/")
+TYPES = (
+    "text/",
+    "application/json",
+    "application/jsonl",
+    "application/javascript",
+    "application/vnd.oai",
+    "image/svg",
+)
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Compresses text under `COMPRESSED`. Its random padding hides the length of a page (BREACH)."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if not request.path_info.startswith(COMPRESSED) or not response.headers.get("Content-Type", "").startswith(
+            TYPES
+        ):
+            return response
+        compressed: HttpResponseBase = super().process_response(request, response)
+        return compressed

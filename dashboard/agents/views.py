@@ -1,11 +1,13 @@
-"""The list of agents, the page of an agent, and the acts that open an agent to callers without a key or close it.
+"""The agents as rows with their recent results, their list, the page of an agent, and its acts.
 
-To open or close an agent is a change of rights, so it needs a proof.
+To open or close an agent to callers without a key is a change of rights, so it needs a proof.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -17,16 +19,16 @@ from agentcards import card_signing, official_agents, official_card, registry, r
 from agentcards.card_checks import checks_of
 from agentcards.card_document import build_agent_card_for_profile
 from agentcards.models import AgentProfile
+from agentcards.remote_states import RemoteState
 from dashboard import time_charts
-from dashboard.agents.rows import rows_of
 from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS, ListPage, no_bytes
 from dashboard.base.page import choice_of
 from dashboard.base.reasons import ReasonForm
-from dashboard.figures import thresholds
-from dashboard.figures.plots import HOUR, SPARK
+from dashboard.figures import plots, thresholds
+from dashboard.figures.plots import HOUR, SPARK, Axis, Bucket
 from dashboard.figures.thresholds import Count
 from dashboard.people import proof
 from dashboard.send import SendForm
@@ -40,8 +42,102 @@ from mailbox.inspection import leases
 from mailbox.inspection.search import queries
 from mailbox.inspection.statistics import agents as agents_module
 from mailbox.inspection.statistics import backlogs, failures, series
+from mailbox.inspection.statistics import standing as standing_module
+from mailbox.inspection.statistics.series import Figures, Sum
 from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRow:
+    """An agent with its results of the last hour, and of the last two hours as small bars."""
+
+    agent: Any
+    hour: Sum
+    buckets: Sequence[Bucket]
+    posted: str  # filter of the last hour's results
+    used: int = 0  # percent of its fullest quota
+    remote: RemoteState | None = None  # None: it calls the hub itself
+
+    @property
+    def path(self) -> str:
+        """The path of the small bars, in the plane of `plots`."""
+        counts = [bucket.sum.results for bucket in self.buckets]
+        return plots.bars(counts, [0] * len(counts), Axis(ticks=[0, max(1, *counts)]))
+
+    @cached_property
+    def results(self) -> int:
+        """The number of results that the bars stand for."""
+        return sum(bucket.sum.results for bucket in self.buckets)
+
+    @property
+    def bar_width(self) -> int:
+        return plots.bar_width(len(self.buckets))
+
+    @cached_property
+    def peak(self) -> int:
+        """The results of the highest bar."""
+        return max(bucket.sum.results for bucket in self.buckets)
+
+    @property
+    def version(self) -> object:
+        """A value that changes when the row looks different. Ages do not count: they tick in the browser."""
+        agent, hour = self.agent, self.hour
+        standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.is_unserved)
+        return (
+            standing,
+            agent.holds_stale,
+            agent.paused_at,
+            hour.results,
+            hour.error,
+            self.results,
+            self.remote or agent.last_called_at(),
+            self.used,
+        )
+
+    @property
+    def state(self) -> str:
+        """The worst that is known of the agent, as a state of `dashboard.templatetags.ops.pill`."""
+        if self.agent.paused_at:
+            return "paused"
+        if self.remote is not None and self.remote.is_down:
+            return "unreachable"
+        if self.agent.is_quiet:
+            return "quiet"
+        if self.agent.is_unserved:
+            return "unserved"
+        if self.is_failing:
+            return "mostly_errors"
+        return "stale_lease" if self.agent.holds_stale else "leasing"
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether at least half of its results of the last hour are errors, and these are not too few to tell."""
+        return self.hour.error >= standing_module.ALL_ERRORS and 2 * self.hour.error >= self.hour.results
+
+    @property
+    def error_share(self) -> float | None:
+        return 100 * self.hour.error / self.hour.results if self.hour.results else None
+
+
+def rows_of(
+    agents: Sequence[Agent], figures: Figures, now: datetime, used: Mapping[int, int] | None = None
+) -> list[AgentRow]:
+    """Return the agents with their figures. ``used`` is the share of the fullest quota in percent, by agent."""
+    since, remote = HOUR.start(now), remote_states.of_agents(agents)
+    return [
+        AgentRow(
+            agent=agent,
+            hour=Sum.of(point for point in points if point.minute >= since),
+            buckets=plots.buckets(points, SPARK, now),
+            posted=plots.posted(since),
+            used=(used or {}).get(agent.pk, 0),
+            remote=remote.get(agent.pk),
+        )
+        for agent in agents
+        for points in [figures.agents[agent.pk]]
+    ]
+
 
 HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, TASKS_SHOWN, COUNTERPARTS_SHOWN = 10, 20, 50, 5, 8
 

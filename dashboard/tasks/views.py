@@ -24,9 +24,8 @@ from dashboard.base.page import DashboardView, number_in
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
 from dashboard.figures.thresholds import Count
-from dashboard.tasks import conversation, story
-from dashboard.tasks.conversation import ArtifactList, Saying, Shown, Talk
-from dashboard.tasks.story import AttemptTiming
+from dashboard.tasks import conversation
+from dashboard.tasks.conversation import ArtifactList, AttemptTiming, Saying, Shown, Talk
 from dashboard.wording import commands, payload
 from dashboard.wording.journal import JournalLine, in_words
 from dashboard.wording.payload import Part
@@ -150,7 +149,7 @@ class TaskDetailPage(DashboardView):
         now_so = self._now(task, lease)
         before = number_in(request.GET.get("before", ""), 9)
         questions = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
-        timings = story.attempts(task, attempts, self.now)
+        timings = conversation.attempts(task, attempts, self.now)
         talk = _lazily(lambda: _talk(task, questions, before))
         made = _lazily(lambda: conversation.made(task) if task.has_artifacts else NO_ARTIFACTS)
         life = [act for act in reversed(acts) if act.is_life]
@@ -166,7 +165,7 @@ class TaskDetailPage(DashboardView):
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": timings,
-            "cards": _lazily(lambda: story.cards(life if hides else quoted(life, talk))),
+            "cards": _lazily(lambda: conversation.cards(life if hides else quoted(life, talk))),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": about.next_cursor is not None,
             **self._carried(task),

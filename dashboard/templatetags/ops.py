@@ -188,6 +188,11 @@ def posted_in(slot: Slot) -> str:
 
 
 @register.filter
+def absolute(number: int) -> int:
+    return abs(number)
+
+
+@register.filter
 def up_to(number: int) -> str:
     """Write an agent's backlog, which is counted no further than `COUNTED_TO`."""
     return f"{thresholds.grouped(COUNTED_TO)}+" if number > COUNTED_TO else thresholds.grouped(number)
@@ -273,7 +278,6 @@ def delivery_problem(problem: str | None, status: int | None) -> str:
 
 register.filter("span", times.write)
 register.filter("grouped", thresholds.grouped)
-register.filter("absolute", abs)
 register.filter("public_part", redaction.url)
 register.filter("without_secrets", redaction.text)
 
