@@ -93,23 +93,16 @@ class SavedViews(DashboardView):
         return self.list_of()
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        page, fields = request.POST.get("page", ""), request.POST
-        query = self._checked(page, fields.get("query", ""))
+        page, name = (request.POST.get(field, "") for field in ("page", "name"))
+        query, is_shared = self._checked(page, request.POST.get("query", "")), request.POST.get("is_shared") == "1"
         try:
-            view = saved_views.save(
-                self.caller,
-                self.person,
-                page=page,
-                name=fields.get("name", ""),
-                query=query,
-                is_shared=fields.get("is_shared") == "1",
-            )
+            view = saved_views.save(self.caller, self.person, page=page, name=name, query=query, is_shared=is_shared)
         except InvalidRequestError as error:
             form = {
                 "saved_page": SavedView.Page(page),
                 "to_save": query,
-                "form_name": fields.get("name", ""),
-                "wants_to_share": fields.get("is_shared") == "1",
+                "form_name": name,
+                "wants_to_share": is_shared,
             }
             return self.list_of(error.fields.get("name", error.message), form)
         messages.success(request, f"Saved as “{view.name}”.")

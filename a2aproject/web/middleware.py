@@ -37,6 +37,14 @@ from mailbox.words import json_text
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 
+
+class Middleware:
+    """A step on the way of a request. ``get_response`` is the rest of the way."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
+
 # How the paths of programs begin. Every other path has all middlewares, also a path of no view.
 PATHS = (
     *("/a2a/", "/capabilities/", "/audit/", "/.well-known/", "/api/agents", "/api/tasks", "/api/v1/"),
@@ -103,14 +111,11 @@ def _empty(request: HttpRequest) -> HttpResponse:
     return response
 
 
-class LeadingSlashesMiddleware:
+class LeadingSlashesMiddleware(Middleware):
     """Reads several slashes at the start of an API path as one, without a redirect.
 
     Paths of pages for people keep theirs: a proxy may guard these paths by their spelling.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("//"):
@@ -135,14 +140,11 @@ ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/
 FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
 
 
-class PeopleMiddleware:
+class PeopleMiddleware(Middleware):
     """Ends old sessions, asks for the second factor that a setting requires, and for a proof before admins' changes.
 
     It covers the dashboard and Django's admin.
     """
-
-    def __init__(self, get_response: Callable[[HtmxRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HtmxRequest) -> HttpResponseBase:
         if request.path.startswith(PAGES_FOR_PEOPLE) and request.path != ICON:
@@ -191,7 +193,7 @@ MOST_HOPS = 32
 _HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([0-9A-Fa-f:.]+)", re.ASCII)
 
 
-class ProxyMiddleware:
+class ProxyMiddleware(Middleware):
     """Takes the client's address and scheme from a trusted proxy, and drops what other clients report of themselves.
 
     The address is the right-most one of ``X-Forwarded-For`` that is no trusted proxy. Addresses further left are the
@@ -199,9 +201,6 @@ class ProxyMiddleware:
     this kind: ``X-Forwarded-*``, ``Forwarded`` and ``X-Real-IP``. The client certificate of ``A2A_CLIENT_CERT_HEADER``
     is taken from a trusted proxy alone, too.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         meta = request.META
@@ -258,14 +257,11 @@ PREFIX = "/admin/"
 METHODS = ("GET", "HEAD", "POST")
 
 
-class AdminMiddleware:
+class AdminMiddleware(Middleware):
     """Answers 405 to other methods than those of a browser, and lets no cache keep a page.
 
     A query with text that PostgreSQL cannot store, such as NUL, is answered with 400: comparing it fails there.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if not request.path_info.startswith(PREFIX):

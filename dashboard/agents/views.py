@@ -15,35 +15,25 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from agentcards import card_signing, official_agents, official_card, registry, remote_states
-from agentcards.card_checks import checks_of
-from agentcards.card_document import build_agent_card_for_profile
+from agentcards import card_checks, card_document, card_signing, official_agents, official_card, registry, remote_states
 from agentcards.models import AgentProfile
-from agentcards.remote_states import RemoteState
-from dashboard import time_charts
+from dashboard import send, time_charts
 from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS, ListPage, no_bytes
 from dashboard.base.page import choice_of
-from dashboard.base.reasons import ReasonForm
 from dashboard.figures import plots, thresholds
-from dashboard.figures.plots import HOUR, SPARK, Axis, Bucket
-from dashboard.figures.thresholds import Count
 from dashboard.people import proof
-from dashboard.send import SendForm
-from mailbox.access import requests
+from mailbox.access import own_agents, requests
 from mailbox.access.agents import directory, grants, registration
 from mailbox.access.limits import quota_usage
-from mailbox.access.own_agents import ANONYMOUS, OWN_AGENTS
 from mailbox.database import paging
-from mailbox.database.paging import Page
 from mailbox.inspection import leases
 from mailbox.inspection.search import queries
 from mailbox.inspection.statistics import agents as agents_module
 from mailbox.inspection.statistics import backlogs, failures, series
 from mailbox.inspection.statistics import standing as standing_module
-from mailbox.inspection.statistics.series import Figures, Sum
 from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
 
@@ -53,17 +43,17 @@ class AgentRow:
     """An agent with its results of the last hour, and of the last two hours as small bars."""
 
     agent: Any
-    hour: Sum
-    buckets: Sequence[Bucket]
+    hour: series.Sum
+    buckets: Sequence[plots.Bucket]
     posted: str  # filter of the last hour's results
     used: int = 0  # percent of its fullest quota
-    remote: RemoteState | None = None  # None: it calls the hub itself
+    remote: remote_states.RemoteState | None = None  # None: it calls the hub itself
 
     @property
     def path(self) -> str:
         """The path of the small bars, in the plane of `plots`."""
         counts = [bucket.sum.results for bucket in self.buckets]
-        return plots.bars(counts, [0] * len(counts), Axis(ticks=[0, max(1, *counts)]))
+        return plots.bars(counts, [0] * len(counts), plots.Axis(ticks=[0, max(1, *counts)]))
 
     @cached_property
     def results(self) -> int:
@@ -121,15 +111,15 @@ class AgentRow:
 
 
 def rows_of(
-    agents: Sequence[Agent], figures: Figures, now: datetime, used: Mapping[int, int] | None = None
+    agents: Sequence[Agent], figures: series.Figures, now: datetime, used: Mapping[int, int] | None = None
 ) -> list[AgentRow]:
     """Return the agents with their figures. ``used`` is the share of the fullest quota in percent, by agent."""
-    since, remote = HOUR.start(now), remote_states.of_agents(agents)
+    since, remote = plots.HOUR.start(now), remote_states.of_agents(agents)
     return [
         AgentRow(
             agent=agent,
-            hour=Sum.of(point for point in points if point.minute >= since),
-            buckets=plots.buckets(points, SPARK, now),
+            hour=series.Sum.of(point for point in points if point.minute >= since),
+            buckets=plots.buckets(points, plots.SPARK, now),
             posted=plots.posted(since),
             used=(used or {}).get(agent.pk, 0),
             remote=remote.get(agent.pk),
@@ -176,14 +166,14 @@ class AgentDetailPage(Act[Agent]):
             self.request.path,
         )
 
-    def show(self, subject: Agent, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+    def show(self, subject: Agent, form: reasons.ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
         agent: Any = subject
         figures = series.read(
             self.now,
             start=self.now,
-            runs_from=HOUR.start(self.now),
+            runs_from=plots.HOUR.start(self.now),
             agents=[agent.pk],
-            agents_start=SPARK.start(self.now),
+            agents_start=plots.SPARK.start(self.now),
         )
         (row,) = rows_of([agent], figures, self.now)
         shown = {
@@ -211,7 +201,7 @@ class AgentDetailPage(Act[Agent]):
         drawn = shown["charts"], shown["totals"], shown["peak"], shown["links"]
         return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, drawn, listed))
 
-    def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
+    def _besides(self, agent: Agent, form: reasons.ReasonForm) -> dict[str, Any]:
         """Return the context that is not live: the agent's keys, counterparts and peers, and the form."""
         peers = directory.newest_peers(agent, most=PEERS_SHOWN)
         return {
@@ -223,8 +213,8 @@ class AgentDetailPage(Act[Agent]):
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),
-            "is_own": agent.display in OWN_AGENTS,
-            "trial": SendForm.trial(agent.display),
+            "is_own": agent.display in own_agents.OWN_AGENTS,
+            "trial": send.SendForm.trial(agent.display),
             "reasons": reasons.offered(self.request),
         }
 
@@ -253,8 +243,8 @@ def _official(profile: AgentProfile) -> dict[str, Any]:
 
 def _card(agent: Agent) -> dict[str, Any]:
     profile = AgentProfile.of(agent)
-    card, jobs = build_agent_card_for_profile(profile), registry.jobs_of(agent, most=JOBS_SHOWN)
-    checks = checks_of(profile, card, jobs)
+    card, jobs = card_document.build_agent_card_for_profile(profile), registry.jobs_of(agent, most=JOBS_SHOWN)
+    checks = card_checks.checks_of(profile, card, jobs)
     return {
         "card": json.dumps(card, indent=2, ensure_ascii=False),
         "skills": card["skills"],
@@ -304,7 +294,7 @@ class AgentList(ListPage):
     def exported(self, rows: AgentQuerySet) -> AgentQuerySet:
         return self.listed(rows)
 
-    def paged(self, agents: AgentQuerySet) -> Page[Any]:
+    def paged(self, agents: AgentQuerySet) -> paging.Page[Any]:
         """Return the page in the chosen order. More than `agent_order.SORTED_TO` agents are listed by name."""
         pks = None if self.sort.endswith("name") else self._sorted(agents)
         self.is_too_long = pks is None and not self.sort.endswith("name")
@@ -327,11 +317,11 @@ class AgentList(ListPage):
         )
         return agents_module.sorted_keys(agents, self.sort, trouble)
 
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
+    def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
         figures = series.read(
             self.now,
-            start=SPARK.start(self.now),
-            runs_from=HOUR.start(self.now),
+            start=plots.SPARK.start(self.now),
+            runs_from=plots.HOUR.start(self.now),
             agents=[agent.pk for agent in page.items],
             sampled=False,
         )
@@ -343,11 +333,11 @@ class AgentList(ListPage):
             "sorted_to": agents_module.SORTED_TO if self.is_too_long else 0,
         }
 
-    def total(self, rows: AgentQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: AgentQuerySet, page: paging.Page[Any]) -> thresholds.Count:
         """Return the number of the sorted agents, which costs no query. Agents by name are counted."""
-        return super().total(rows, page) if self.number is None else Count(self.number)
+        return super().total(rows, page) if self.number is None else thresholds.Count(self.number)
 
-    def shown(self, page: Page[Any], context: Any) -> object:
+    def shown(self, page: paging.Page[Any], context: Any) -> object:
         return [row.version for row in context["rows"]], context["total"]
 
 
@@ -383,11 +373,11 @@ class OpennessAct(Act[Agent]):
             return f"{subject} is open to anyone. Callers need no key."
         return f"{subject} requires an API key from every caller."
 
-    def besides(self, subject: Agent, form: ReasonForm) -> dict[str, Any]:
+    def besides(self, subject: Agent, form: reasons.ReasonForm) -> dict[str, Any]:
         return {
             "opens": self.opens,
             "base_url": official_card.base_url(subject.display),
-            "anonymous": ANONYMOUS,
+            "anonymous": own_agents.ANONYMOUS,
             "command": f"manage.py a2a agents {'open' if self.opens else 'close'} {subject}",
         }
 

@@ -1,6 +1,6 @@
 """The frame of every page: the person, the hub, the counts that need attention, and the navigation."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple
 
@@ -13,7 +13,6 @@ from django_htmx.middleware import HtmxDetails
 
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
-from dashboard.figures.thresholds import COUNTED_TO, Count
 from mailbox.access.callers import Caller
 from mailbox.access.people import passwords
 from mailbox.inspection.statistics import standing
@@ -64,13 +63,13 @@ class NavItem(NamedTuple):
     note: str
 
 
-Attention = Mapping[str, Count]  # the counts that need a person's attention, by the route of their place
+Attention = Mapping[str, thresholds.Count]  # the counts that need a person's attention, by the route of their place
 
 
 def attention(now: datetime) -> Attention:
     """Read the counts of the navigation in one query."""
-    counts = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
-    return dict(zip((place.route for place in PLACES if place.counts), map(Count, counts), strict=True))
+    counts = standing.attention(now, stale_after=thresholds.stale_after(), most=thresholds.COUNTED_TO)
+    return dict(zip((place.route for place in PLACES if place.counts), map(thresholds.Count, counts), strict=True))
 
 
 def notes_of(counts: Attention) -> dict[str, str]:
@@ -95,7 +94,7 @@ def page(
     if "#" not in template:
         counts: Attention = context.get("attention") or attention(now)
         frame["has_first_password"] = isinstance(request.user, User) and passwords.is_first(request.user)
-        frame |= {"stale": counts["leases"], "nav": _nav(request, notes_of(counts))}
+        frame |= {"stale": counts["leases"], "nav": list(_nav(request, notes_of(counts)))}
     return render(request, template, {**frame, **context}, status=status)
 
 
@@ -108,13 +107,11 @@ def look(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _nav(request: HttpRequest, notes: Mapping[str, str]) -> list[NavItem]:
-    items = []
+def _nav(request: HttpRequest, notes: Mapping[str, str]) -> Iterator[NavItem]:
     for place in PLACES:
         url = reverse(f"ops:{place.route}")
         is_current = request.path.startswith(url) if place.route != "overview" else request.path == url
-        items.append(NavItem(place=place, url=url, is_current=is_current, note=notes.get(place.route, "")))
-    return items
+        yield NavItem(place=place, url=url, is_current=is_current, note=notes.get(place.route, ""))
 
 
 class HtmxRequest(HttpRequest):

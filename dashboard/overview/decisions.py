@@ -11,11 +11,9 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.figures import thresholds
-from dashboard.figures.plots import Bar
+from dashboard.figures import plots, thresholds
 from dashboard.figures.thresholds import COUNTED_TO, Count, grouped
-from mailbox.inspection.statistics import backlogs, standing
-from mailbox.inspection.statistics.series import Figures
+from mailbox.inspection.statistics import backlogs, series, standing
 from mailbox.inspection.statistics.standing import Standing
 from mailbox.models.rollup import floor
 from mailbox.repairs.auto_retry import AutoRetry
@@ -54,14 +52,14 @@ def bands_of(stale_after: timedelta) -> list[Band]:
     return [Band(least=least, most=most) for least, most in zip(edges, [*edges[1:], None], strict=True)]
 
 
-def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, height: float = 100) -> list[Bar]:
+def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, height: float = 100) -> list[plots.Bar]:
     """Return a bar for each band. A band with any lease has a visible bar."""
     top = max((count for _, count in counts), default=0) or 1
     bars = []
     for place, (band, count) in enumerate(counts):
         tall = max(2.0, round(height * count / top, 1)) if count else 0.0
         bars.append(
-            Bar(
+            plots.Bar(
                 x=6.0 + 60 * place,
                 y=28 + height - tall,
                 width=48,
@@ -149,7 +147,7 @@ class Findings:
 
 def find(
     standing: OverviewFigures,
-    figures: Figures,
+    figures: series.Figures,
     now: datetime,
     *,
     named: int = AGENTS_NAMED,
@@ -180,7 +178,7 @@ def find(
     return Findings(decisions=decisions, calm=calm)
 
 
-def _cluster(figures: Figures, now: datetime) -> Iterator[Decision]:
+def _cluster(figures: series.Figures, now: datetime) -> Iterator[Decision]:
     if figures.is_late(now) and figures.through:
         since = timezone.localtime(figures.through)
         text = f"stopped at {since:%Y-%m-%d %H:%M}: no roll-ups, expiry, callbacks or retries"
@@ -268,7 +266,7 @@ def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -
     return _of_agents("unserved", standing.figures.unserved, unserved, "with a backlog", text, queue)
 
 
-def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
+def _errors(figures: series.Figures, now: datetime, most: int) -> Iterator[Decision]:
     if not any(point.error for point in figures.hub):
         return
     shares, failures = standing.error_shares(now), f"{reverse('ops:failures')}?range=1h"

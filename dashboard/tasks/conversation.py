@@ -8,14 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from dashboard.wording import payload
-from dashboard.wording.journal import JournalLine
-from dashboard.wording.payload import Part
+from dashboard.wording import journal, payload
 from mailbox.inspection import answers, tasks
 from mailbox.inspection.answers import Produced
 from mailbox.models import Agent, Lease, Message, Task
-from mailbox.words import content
-from mailbox.words.kinds import Kind
+from mailbox.words import content, kinds
 
 OPENING = 300  # characters of a message in the history
 MESSAGES, ARTIFACTS = 30, 20  # messages and artifacts of a page
@@ -35,7 +32,7 @@ class Saying(NamedTuple):
     at: datetime
     by: Agent
     turn: int | None
-    parts: Sequence[Part]
+    parts: Sequence[payload.Part]
     left: int
     message_id: str
     details: str
@@ -64,7 +61,7 @@ class Talk(NamedTuple):
         return next((one for one in reversed(self.sayings) if one.is_question), None)
 
     @property
-    def progress(self) -> Part | None:
+    def progress(self) -> payload.Part | None:
         """The newest progress among the messages; None without one."""
         parts = (part for one in reversed(self.sayings) for part in reversed(one.parts))
         return next((part for part in parts if part.share is not None), None)
@@ -80,7 +77,7 @@ class Shown(NamedTuple):
     name: str
     description: str
     details: str
-    parts: Sequence[Part]
+    parts: Sequence[payload.Part]
     is_cut: bool
 
     @property
@@ -177,9 +174,9 @@ class Card:
     """
 
     state: str
-    act: JournalLine
+    act: journal.JournalLine
     until: datetime | None = None
-    notes: list[JournalLine] = field(default_factory=list)
+    notes: list[journal.JournalLine] = field(default_factory=list)
 
     @property
     def since(self) -> datetime:
@@ -209,7 +206,7 @@ class AttemptTiming:
     gap: timedelta | None
 
 
-def cards(acts: Sequence[JournalLine]) -> list[Card]:
+def cards(acts: Sequence[journal.JournalLine]) -> list[Card]:
     """Return the states of a task, newest first. ``acts`` are the rows of its life in order."""
     cards: list[Card] = []
     for act in acts:
@@ -260,25 +257,25 @@ OF_A_RESULT: Mapping[str, str] = {
 
 # The state after a row of these kinds, with any data.
 LEADS_TO: Mapping[str, str] = {
-    Kind.TASK_WOKEN: "queued",
-    Kind.TASK_RELEASED: "queued",
-    Kind.TASK_LEASED: "in_flight",
-    Kind.TASK_ASKED: "interrupted",
-    Kind.TASK_CANCELLED: "cancelled",
-    Kind.TASK_EXPIRED: "expired",
+    kinds.Kind.TASK_WOKEN: "queued",
+    kinds.Kind.TASK_RELEASED: "queued",
+    kinds.Kind.TASK_LEASED: "in_flight",
+    kinds.Kind.TASK_ASKED: "interrupted",
+    kinds.Kind.TASK_CANCELLED: "cancelled",
+    kinds.Kind.TASK_EXPIRED: "expired",
 }
 
 
-def _leads_to(act: JournalLine) -> str:
+def _leads_to(act: journal.JournalLine) -> str:
     """Return the state that this row put the task into; "" if the row changed no state."""
     data = act.event.fields
     match act.event.kind:
-        case Kind.TASK_SENT:
+        case kinds.Kind.TASK_SENT:
             return "waiting" if data.get("waits_on") else "queued"
-        case Kind.MESSAGE_SENT:
+        case kinds.Kind.MESSAGE_SENT:
             return "queued" if data.get("answers") else ""
-        case Kind.REPAIR_APPLIED:
+        case kinds.Kind.REPAIR_APPLIED:
             return "error" if data.get("action") == "force_error" else "queued"
-        case Kind.RESULT_POSTED | Kind.RESULT_REPLAYED:
+        case kinds.Kind.RESULT_POSTED | kinds.Kind.RESULT_REPLAYED:
             return str(data.get("status") or "ok")
     return LEADS_TO.get(act.event.kind, "")

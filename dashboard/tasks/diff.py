@@ -12,13 +12,11 @@ from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from dashboard.base.page import DashboardView, number_in
-from dashboard.tasks import conversation
-from dashboard.tasks.files import blocks_of_artifact, blocks_of_message
+from dashboard.tasks import conversation, files
 from dashboard.templatetags.ops import clipped, short
 from dashboard.wording import payload
-from dashboard.wording.payload import Part
 from mailbox.inspection import journal, tasks
-from mailbox.models import Result, Task
+from mailbox.models import Task
 
 MOST = 600  # lines of each text that are compared
 AROUND = 3  # equal lines around a change
@@ -111,8 +109,9 @@ class TaskDiff(DashboardView):
         """Yield the name and the label of each text of a task that can be compared."""
         if task.result_or_none:
             yield "result", f"Result of this task, {task.outcome}"
-        for one in _results_of_the_same_work(task):
-            yield f"result-of-{one.task.uuid}", f"Result of {short(one.task.uuid)}, {one.status}, {_clock(one)}"
+        for one in tasks.results_of_alike(task, most=ALIKE, original=journal.copied_from(task.uuid)):
+            posted = f"{timezone.localtime(one.posted_at):%Y-%m-%d %H:%M:%S}"
+            yield f"result-of-{one.task.uuid}", f"Result of {short(one.task.uuid)}, {one.status}, {posted}"
         if task.has_messages:
             for said in reversed(conversation.talk(task, (), before=None).sayings):
                 yield said.whole, f"Message of {said.by}: {clipped(said.opening, LABEL)}"
@@ -120,11 +119,6 @@ class TaskDiff(DashboardView):
             for made in reversed(conversation.made(task).shown):
                 yield made.whole, f"Artifact {clipped(made.title, LABEL)}"
         yield "request", "Request"
-
-
-def _results_of_the_same_work(task: Task) -> Sequence[Result]:
-    """Return the newest results of tasks with the same key, and that of the task of which this one is a copy."""
-    return tasks.results_of_alike(task, most=ALIKE, original=journal.copied_from(task.uuid))
 
 
 def _text(task: Task, name: str) -> str:
@@ -149,7 +143,7 @@ def _of_result(task: Task) -> str:
     return "\n\n".join([f"Status: {task.outcome}", *error, _written(payload.of_blocks(result.blocks))])
 
 
-def _written(parts: Sequence[Part]) -> str:
+def _written(parts: Sequence[payload.Part]) -> str:
     """Return parts as one text, each of them below its title. A file is only named."""
     texts = []
     for part in parts:
@@ -161,8 +155,4 @@ def _written(parts: Sequence[Part]) -> str:
     return "\n\n".join(texts)
 
 
-def _clock(result: Result) -> str:
-    return f"{timezone.localtime(result.posted_at):%Y-%m-%d %H:%M:%S}"
-
-
-BLOCKS = {"message": blocks_of_message, "artifact": blocks_of_artifact}
+BLOCKS = {"message": files.blocks_of_message, "artifact": files.blocks_of_artifact}

@@ -25,19 +25,15 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
 
 from a2aproject.checks import DURABILITY
-from a2aproject.serving import program, shared_counts, supervise
-from a2aproject.serving.supervise import Greeting
-from a2aproject.serving.supervisor import Service
+from a2aproject.serving import program, shared_counts, supervise, supervisor
 from a2aproject.settings import edge
 from mailbox.access.agents import own_agent_setup, registration
-from mailbox.access.agents.registration import Registration
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import keys
 from mailbox.access.people import passwords
 from mailbox.background import jobs
 from mailbox.checks import SERVING
 from mailbox.database.backups import files
-from mailbox.database.backups.files import BackupError
 from mailbox.words.errors import AgentConflictError
 
 OPERATOR = "operator"
@@ -50,7 +46,7 @@ class Credentials(NamedTuple):
 
     password: str
     operator_key: str
-    first: Registration | None
+    first: registration.Registration | None
 
     def announce(self, folder: Path, *, on_terminal: bool) -> str:
         """Write the secrets to the private file `FILE` in ``folder``; return the text to print.
@@ -133,7 +129,7 @@ def chosen(text: str) -> Sequence[str]:
     return [word for word in SERVICES if word in words]
 
 
-def _web_server() -> Service:
+def _web_server() -> supervisor.Service:
     options = {
         "--interface": "wsgi",
         "--host": settings.BIND_HOST,
@@ -150,30 +146,24 @@ def _web_server() -> Service:
     flags = ["--respawn-failed-workers", "--no-ws"]
     environment = {name: value for name, value in MEMORY.items() if name not in os.environ}
     environment |= shared_counts.environment(Path(settings.A2A_VAR) / f"metrics-{settings.PORT}")
-    return _service("web server", "granian", *arguments, *flags, "a2aproject.wsgi:application", environment=environment)
+    command = _program("granian", *arguments, *flags, "a2aproject.wsgi:application")
+    return supervisor.Service(name="web server", command=command, environment=environment)
 
 
-def _cluster() -> Service:
-    return _service("task cluster", "manage", "cluster", late_after=SILENT_CLUSTER)
+def _cluster() -> supervisor.Service:
+    return supervisor.Service(name="task cluster", command=_program("manage", "cluster"), late_after=SILENT_CLUSTER)
 
 
-def _carrier() -> Service:
-    return _service("carrier", "manage", "a2a", "carry")
+def _carrier() -> supervisor.Service:
+    return supervisor.Service(name="carrier", command=_program("manage", "a2a", "carry"))
 
 
-def _service(
-    name: str,
-    module: str,
-    *arguments: str,
-    late_after: float | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Service:
-    """Return the service that runs a module as a program."""
-    command = [sys.executable, program.PATH, module, *arguments]
-    return Service(name=name, command=command, late_after=late_after, environment=environment or {})
+def _program(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module as a program."""
+    return [sys.executable, program.PATH, module, *arguments]
 
 
-SERVICES: Mapping[str, Callable[[], Service]] = {WEB: _web_server, "cluster": _cluster, "carrier": _carrier}
+SERVICES: Mapping[str, Callable[[], supervisor.Service]] = {WEB: _web_server, "cluster": _cluster, "carrier": _carrier}
 
 
 PATIENCE = 15.0  # seconds
@@ -288,7 +278,7 @@ class Command(BaseCommand):
     def _announce(self, credentials: Credentials) -> None:
         try:
             text = credentials.announce(Path(settings.A2A_VAR), on_terminal=self.stdout.isatty())
-        except (OSError, BackupError) as error:
+        except (OSError, files.BackupError) as error:
             raise CommandError(
                 f"The keys of the first run cannot be kept: {error}. Make others with `manage.py changepassword "
                 f"{OPERATOR}` and `manage.py a2a keys add`, and start again."
@@ -296,21 +286,11 @@ class Command(BaseCommand):
         self.stdout.write(f"{text}\n")
 
 
-def _greeting() -> Greeting:
-    text = "\n".join(_addresses())
-    return Greeting(host=settings.BIND_HOST, port=settings.PORT, text=text)
-
-
-def _addresses() -> list[str]:
+def _greeting() -> supervise.Greeting:
     manual = {"Documentation": "/docs/"} if settings.A2A_SITE.exists() else {}
-    pages = {
-        "Dashboard": "/ops/",
-        "Admin": "/admin/",
-        **manual,
-        "API": "/",
-        "API reference": "/api/docs/",
-    }
-    return [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages.items()]
+    pages = {"Dashboard": "/ops/", "Admin": "/admin/", **manual, "API": "/", "API reference": "/api/docs/"}
+    text = "\n".join(f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages.items())
+    return supervise.Greeting(host=settings.BIND_HOST, port=settings.PORT, text=text)
 
 
 @contextlib.contextmanager
