@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
-from uuid import uuid5
+from uuid import uuid4, uuid5
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
 from dashboard.base.page import DashboardView, choice_of, id_in
 from dashboard.figures.plots import Bar, Range
-from dashboard.repairs import new_token, to_plan
+from dashboard.repairs import to_plan
 from dashboard.saved_views import SavablePage
 from mailbox.access import requests
 from mailbox.access.agents import directory
@@ -128,7 +128,7 @@ class FailurePage(DashboardView):
             "term": term,
             "scale": scale,
             "ranges": RANGES.values(),
-            "form_token": new_token(),
+            "form_token": uuid4(),
         }
         return self.live("ops/failure.html", context, (row and row.version, len(newest)))
 

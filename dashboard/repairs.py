@@ -148,11 +148,6 @@ class PlanList(ListPage):
         return row.pk, row.state, row.repaired, row.has_expired(self.now)
 
 
-def new_token() -> str:
-    """Return the token of a new form, under which it acts once."""
-    return str(uuid.uuid4())
-
-
 BITE = 3.0  # seconds of repairs within a request
 SORTS: dict[str, tuple[str, type]] = {
     "age": ("leased_at", datetime),
@@ -256,12 +251,11 @@ class PlanPage(DashboardView):
             "commands": "\n".join(_command(plan, row) for row in page.items if row.verdict != "skipped"),
             "show": group_of(self.request),
             "sort": sort,
-            "form": ApplyForm(initial={"form_token": new_token(), "reason": self.request.GET.get("reason", "")}),
-            "form_token": new_token(),
+            "form": ApplyForm(initial={"form_token": uuid.uuid4(), "reason": self.request.GET.get("reason", "")}),
+            "form_token": uuid.uuid4(),
             "to_type": [tally.to_type(False), tally.to_type(True)],
             "included": [tally.included(False), tally.included(True)],
             "cap": plans.CAP,
-            "reasons": reasons.offered(self.request),
             "allowed": self.holds(action),
             "needs": action,
         }

@@ -1,7 +1,7 @@
 """The admin of people, groups, API keys, grants and agents. Viewers read, admins change. Every change is journalled."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -28,16 +28,10 @@ from mailbox.journal.entries.access import PersonData
 from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.words import errors, kinds
 
-if TYPE_CHECKING:
-    AdminBase = admin.ModelAdmin[Any]
-    PersonBase = UserAdmin[User]
-else:
-    AdminBase, PersonBase = admin.ModelAdmin, UserAdmin
-
 _ROLE = "a2a_role"
 
 
-class ReadByRole(AdminBase):
+class ReadByRole(admin.ModelAdmin):  # type: ignore[type-arg]
     """Every member of the hub's groups may read the rows. Only the hub's verbs change them."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
@@ -191,7 +185,7 @@ admin.site.unregister([User, Group])
 
 
 @admin.register(User)
-class PersonAdmin(ChangedByAdmins, PersonBase):
+class PersonAdmin(ChangedByAdmins, UserAdmin):  # type: ignore[type-arg]
     """The hub's people. To remove a person, an admin makes them inactive, because the journal goes on naming them."""
 
     list_display = ("username", "groups_of", "is_active", "is_staff", "last_login")

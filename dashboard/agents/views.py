@@ -215,7 +215,6 @@ class AgentDetailPage(Act[Agent]):
             "seen": self.seen(agent),
             "is_own": agent.display in own_agents.OWN_AGENTS,
             "trial": send.SendForm.trial(agent.display),
-            "reasons": reasons.offered(self.request),
         }
 
 

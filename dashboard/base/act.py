@@ -125,7 +125,6 @@ class Act(DashboardView, Generic[Subject]):
             "seen": self.seen(subject),
             "has_changed": status == 409,
             "keep": self.after(subject),
-            "reasons": reasons.offered(self.request),
             **self.besides(subject, form),
         }
         return self.page(self.panel_of(self.template), context, status=status)

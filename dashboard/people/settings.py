@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import segno
 from django import forms
@@ -20,11 +20,6 @@ from dashboard.base.page import DashboardView
 from dashboard.people import proof
 from mailbox.access.people import passwords, second_factor, sign_ins
 from mailbox.access.people.passwords import NotYetError
-
-if TYPE_CHECKING:
-    SetPasswordBase = SetPasswordForm[User]
-else:
-    SetPasswordBase = SetPasswordForm
 
 
 class Settings(DashboardView):
@@ -69,7 +64,7 @@ def _posted(request: HttpRequest) -> dict[str, str]:
 _CURRENT = forms.PasswordInput(attrs={"autocomplete": "current-password"})
 
 
-class ChangeForm(SetPasswordBase):
+class ChangeForm(SetPasswordForm):  # type: ignore[type-arg]
     """The current password and a new one, twice."""
 
     old_password = forms.CharField(label="Current password", strip=False, widget=_CURRENT)
