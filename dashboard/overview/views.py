@@ -4,7 +4,7 @@ from typing import Any, NamedTuple, Self
 from django.http import HttpRequest, HttpResponse
 
 from dashboard import time_charts
-from dashboard.agents.views import rows_of
+from dashboard.agents import rows_of
 from dashboard.base.frame import Attention
 from dashboard.base.page import DashboardView
 from dashboard.figures import plots, thresholds
