@@ -16,10 +16,26 @@ SQLITE_PRAGMAS = {
     "recursive_triggers": {"on", "1", "true", "yes"},
 }
 SQLITE_LEAST_TIMEOUT = 10
-POSTGRESQL_SERVER = {"fsync": "a2a.E008", "full_page_writes": "a2a.E009"}  # settings that must be on, and their errors
+POSTGRESQL_SERVER = {"fsync": "E008", "full_page_writes": "E009"}  # settings that must be on, and their errors
 CONNECTIONS_OF_OTHERS = 16  # left for the task cluster, the carrier and commands
 DURABILITY = "durability"  # the tag of the check that `serve` runs once it can reach the database
 LARGEST_BODY_BYTES = 8 * 1024 * 1024
+_ON = "Set {} to on in the server's configuration, and reload it."
+HINTS = {  # by the number of the error
+    "E001": "Set transaction_mode to IMMEDIATE in OPTIONS. Set journal_mode=WAL, synchronous=FULL and "
+    "recursive_triggers=ON in its init_command.",
+    "E002": f"Set timeout in OPTIONS to {SQLITE_LEAST_TIMEOUT} seconds or more.",
+    "E003": "Keep `-c synchronous_commit=on` in the connection's options.",
+    "E004": "Use sqlite:///path or postgresql://user:password@host/name in DATABASE_URL.",
+    "E005": "Set it to False. The hub opens its own transactions.",
+    "E006": "Set a timeout shorter than retry.",
+    "E007": f"Set it between 1 and {LARGEST_BODY_BYTES}, and DATA_UPLOAD_MAX_MEMORY_SIZE to the same value.",
+    **{number: _ON.format(name) for name, number in POSTGRESQL_SERVER.items()},
+}
+
+
+def _error(number: str, problem: str) -> checks.CheckMessage:
+    return checks.Error(problem, hint=HINTS[number], id=f"a2a.{number}")
 
 
 def register_all() -> None:
@@ -49,11 +65,7 @@ def check_cluster(**_: object) -> list[checks.CheckMessage]:
     if timeout is not None and timeout < retry:
         return []
     return [
-        checks.Error(
-            f"Q_CLUSTER has timeout {timeout} and retry {retry}: a job may start again while it still runs.",
-            hint="Set a timeout shorter than retry.",
-            id="a2a.E006",
-        )
+        _error("E006", f"Q_CLUSTER has timeout {timeout} and retry {retry}: a job may start again while it still runs.")
     ]
 
 
@@ -62,34 +74,22 @@ def check_body_limit(**_: object) -> list[checks.CheckMessage]:
     limit = settings.A2A_MAX_BODY_BYTES
     if 0 < limit <= LARGEST_BODY_BYTES and limit == settings.DATA_UPLOAD_MAX_MEMORY_SIZE:
         return []
-    return [
-        checks.Error(
-            f"A2A_MAX_BODY_BYTES is {limit}, which is out of bounds or differs from DATA_UPLOAD_MAX_MEMORY_SIZE.",
-            hint=f"Set it between 1 and {LARGEST_BODY_BYTES}, and DATA_UPLOAD_MAX_MEMORY_SIZE to the same value.",
-            id="a2a.E007",
-        )
-    ]
+    problem = f"A2A_MAX_BODY_BYTES is {limit}, which is out of bounds or differs from DATA_UPLOAD_MAX_MEMORY_SIZE."
+    return [_error("E007", problem)]
 
 
 def database_errors(alias: str, database: dict[str, Any]) -> Iterator[checks.CheckMessage]:
     """Yield an error for each weakness of a database, given by its alias and Django's settings of it."""
     engine, options = database["ENGINE"], database["OPTIONS"]
     if database["ATOMIC_REQUESTS"]:
-        yield checks.Error(
-            f"Database {alias!r} has ATOMIC_REQUESTS on: the rollback of a rejected request would undo its audit row.",
-            hint="Set it to False. The hub opens its own transactions.",
-            id="a2a.E005",
-        )
+        problem = "has ATOMIC_REQUESTS on: the rollback of a rejected request would undo its audit row."
+        yield _error("E005", f"Database {alias!r} {problem}")
     if engine.endswith(".sqlite3"):
         yield from _sqlite_errors(alias, options)
     elif engine.endswith(".postgresql"):
         yield from _postgresql_errors(alias, options)
     else:
-        yield checks.Error(
-            f"Database {alias!r} is neither SQLite nor PostgreSQL.",
-            hint="Use sqlite:///path or postgresql://user:password@host/name in DATABASE_URL.",
-            id="a2a.E004",
-        )
+        yield _error("E004", f"Database {alias!r} is neither SQLite nor PostgreSQL.")
 
 
 def _sqlite_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.CheckMessage]:
@@ -103,28 +103,16 @@ def _sqlite_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.Check
     if str(options.get("transaction_mode")).upper() != "IMMEDIATE":
         weak.append("transaction_mode")
     if weak:
-        yield checks.Error(
-            f"SQLite database {alias!r} could lose or reorder writes: check {', '.join(weak)}.",
-            hint="Set transaction_mode to IMMEDIATE in OPTIONS. Set journal_mode=WAL, synchronous=FULL and "
-            "recursive_triggers=ON in its init_command.",
-            id="a2a.E001",
-        )
+        yield _error("E001", f"SQLite database {alias!r} could lose or reorder writes: check {', '.join(weak)}.")
     if float(options.get("timeout", 5)) < SQLITE_LEAST_TIMEOUT:
-        yield checks.Error(
-            f"SQLite database {alias!r} does not wait long enough for other writers.",
-            hint=f"Set timeout in OPTIONS to {SQLITE_LEAST_TIMEOUT} seconds or more.",
-            id="a2a.E002",
-        )
+        yield _error("E002", f"SQLite database {alias!r} does not wait long enough for other writers.")
 
 
 def _postgresql_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.CheckMessage]:
     values = re.findall(r"(?:-c\s*|--)synchronous_commit=(\S+)", str(options.get("options", "")))
     if values[-1:] not in (["on"], ["remote_apply"]):
-        yield checks.Error(
-            f"PostgreSQL database {alias!r} lacks synchronous_commit=on: a crash could lose acknowledged writes.",
-            hint="Keep `-c synchronous_commit=on` in the connection's options.",
-            id="a2a.E003",
-        )
+        problem = "lacks synchronous_commit=on: a crash could lose acknowledged writes."
+        yield _error("E003", f"PostgreSQL database {alias!r} {problem}")
 
 
 def _server_errors(alias: str) -> Iterator[checks.CheckMessage]:
@@ -134,12 +122,8 @@ def _server_errors(alias: str) -> Iterator[checks.CheckMessage]:
         for name, identity in POSTGRESQL_SERVER.items():
             cursor.execute("SELECT current_setting(%s)", [name])
             if cursor.fetchone() != ("on",):
-                yield checks.Error(
-                    f"The server of PostgreSQL database {alias!r} has {name} off: a crash could lose acknowledged "
-                    "writes or break tables.",
-                    hint=f"Set {name} to on in the server's configuration, and reload it.",
-                    id=identity,
-                )
+                problem = f"has {name} off: a crash could lose acknowledged writes or break tables."
+                yield _error(identity, f"The server of PostgreSQL database {alias!r} {problem}")
 
 
 def _connection_warnings(alias: str) -> Iterator[checks.CheckMessage]:

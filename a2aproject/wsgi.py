@@ -67,30 +67,18 @@ _django.get_response(WSGIRequest({**_PROBE, "SERVER_NAME": "", "SERVER_PORT": ""
 "".encode("unicode_escape")
 
 
-def _end_long_polls() -> None:
+def _prepared() -> Application:
+    """Return the application with bounded bodies. Its waits are counted, and end when the process is stopped."""
+    from a2aproject.web import bodies, observation
     from mailbox.database import waiting
 
-    waiting.end()
-
-
-def _count_waits() -> None:
-    from a2aproject.web import observation
-
+    stopping.call_at_stop(waiting.end)
     observation.follow_waits()
-
-
-stopping.call_at_stop(_end_long_polls)
-_count_waits()
-
-
-def _with_bounded_bodies() -> Application:
-    from a2aproject.web import bodies
-
+    connections.note_in_requests()
     return bodies.bounded(_django)
 
 
-connections.note_in_requests()
-application = _with_bounded_bodies()
+application = _prepared()
 
 # The objects loaded by now live as long as the process, so garbage collections need not scan them. A page makes tens of
 # thousands of objects. By default every fifth page would wait some 100 ms for a collection of all that is loaded later.

@@ -4,8 +4,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 
 from dashboard.base.page import DashboardView, choice_of
-from mailbox.access import credential_lists, requests
-from mailbox.access.callers import Role
+from mailbox.access import callers, credential_lists, requests
 from mailbox.access.capabilities import ROLE_ACTIONS
 from mailbox.access.credential_lists import Validity
 from mailbox.database.paging import Page
@@ -80,4 +79,4 @@ def _cells(row: credential_lists.Capabilities) -> tuple[Any, list[Any]]:
 def _roles() -> list[tuple[str, list[tuple[str, bool]]]]:
     """Return each action of people with all roles, in the order of `Role`, and whether the role holds it."""
     every = sorted({action for held in ROLE_ACTIONS.values() for action in held})
-    return [(action, [(role.value, action in ROLE_ACTIONS[role]) for role in Role]) for action in every]
+    return [(action, [(role.value, action in ROLE_ACTIONS[role]) for role in callers.Role]) for action in every]

@@ -7,14 +7,12 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from dashboard.overview import decisions
-from dashboard.overview.decisions import OverviewFigures
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
 from mailbox.database.timetable import ALERT_JOB
 from mailbox.inspection.statistics import series
 from mailbox.models import AuditEvent
 from mailbox.upkeep import alerts, job_passes
-from mailbox.upkeep.alerts import Concern
 
 AGENTS_NAMED = 50  # of each kind of trouble: more than the overview, so that a name seldom leaves the list
 
@@ -30,8 +28,8 @@ def alert_pass() -> None:
         alerts.report(scheduler, now)
 
 
-def _concerns(now: datetime) -> Iterator[Concern]:
+def _concerns(now: datetime) -> Iterator[alerts.Concern]:
     """Return the decisions of the overview."""
     figures = series.read(now, start=now - timedelta(hours=1), runs_from=now, sampled=False)
-    for one in decisions.find(OverviewFigures.read(now), figures, now, named=AGENTS_NAMED).decisions:
-        yield Concern(key=one.key, subject=one.subject, text=one.text, path=one.url)
+    for one in decisions.find(decisions.OverviewFigures.read(now), figures, now, named=AGENTS_NAMED).decisions:
+        yield alerts.Concern(key=one.key, subject=one.subject, text=one.text, path=one.url)

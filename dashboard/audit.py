@@ -13,13 +13,11 @@ from dashboard.base import export
 from dashboard.base.list_page import ListPage
 from dashboard.base.page import DashboardView, id_in, number_in
 from dashboard.figures import thresholds
-from dashboard.figures.thresholds import Count
 from dashboard.wording import journal, json_tree
 from mailbox.database.paging import Page
 from mailbox.inspection import lookup
 from mailbox.inspection.search import keys, queries, terms
-from mailbox.models import AuditEvent
-from mailbox.models.audit import AuditEventQuerySet
+from mailbox.models import AuditEvent, audit
 from mailbox.words.kinds import Kind
 
 SAMPLE = 1_000  # rows that are counted, the newest
@@ -69,7 +67,7 @@ class AuditFigures:
     count: int
 
 
-def read(events: AuditEventQuerySet, text: str) -> AuditFigures:
+def read(events: audit.AuditEventQuerySet, text: str) -> AuditFigures:
     """Return the figures of ``events``, the rows of the query ``text``."""
     rows: list[tuple[Any, ...]] = list(
         events.order_by("-pk").values_list("at", "kind", "actor", "actor_pubkey", "source")[:SAMPLE]
@@ -180,10 +178,10 @@ class AuditList(ListPage):
         """Whether new events appear at the top by themselves."""
         return self.request.GET.get("follow") == "1"
 
-    def matching(self, text: str) -> AuditEventQuerySet:
+    def matching(self, text: str) -> audit.AuditEventQuerySet:
         return queries.events(text, self.at)
 
-    def total(self, rows: AuditEventQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: audit.AuditEventQuerySet, page: Page[Any]) -> thresholds.Count:
         """Count from the newest row on. In another order, a count since a moment reads the whole journal."""
         return thresholds.counted(rows, newest_first=True, has_words=terms.asks_words(self.query))
 

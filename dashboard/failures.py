@@ -5,23 +5,20 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from http import HTTPStatus
 from typing import Any
-from uuid import uuid5
+from uuid import uuid4, uuid5
 
-from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.utils.functional import cached_property
 
-from dashboard.base.page import DashboardView, choice_of
+from dashboard.base.page import DashboardView, choice_of, id_in
 from dashboard.figures.plots import Bar, Range
-from dashboard.repairs import new_token, to_plan
+from dashboard.repairs import to_plan
 from dashboard.saved_views import SavablePage
 from mailbox.access import requests
 from mailbox.access.agents import directory
 from mailbox.inspection.search import queries, terms
 from mailbox.inspection.statistics import failures
-from mailbox.inspection.statistics.failures import FailureGroup
-from mailbox.models import Agent
-from mailbox.models.failure import MINUTE, minute_of
+from mailbox.models import Agent, failure
 from mailbox.repairs import plans
 from mailbox.words.errors import InvalidRequestError
 
@@ -37,7 +34,7 @@ USUAL = "24h"
 class GroupRow:
     """A group of failures with its bars, oldest first."""
 
-    group: FailureGroup
+    group: failures.FailureGroup
     bars: Sequence[Bar]
     scale: Range
 
@@ -53,13 +50,13 @@ def range_named(value: str | None) -> Range:
     return RANGES[choice_of("range", value, RANGES, USUAL)]
 
 
-def row_of(group: FailureGroup, scale: Range, now: datetime) -> GroupRow:
+def row_of(group: failures.FailureGroup, scale: Range, now: datetime) -> GroupRow:
     return GroupRow(group=group, bars=_bars(group.slots, scale, now), scale=scale)
 
 
 def _bars(slots: Mapping[int, int], scale: Range, now: datetime, *, height: float = 20) -> Sequence[Bar]:
     top = max(slots.values(), default=0) or 1
-    first = minute_of(scale.start(now)) // (scale.step // MINUTE)
+    first = failure.minute_of(scale.start(now)) // (scale.step // failure.MINUTE)
     return [
         Bar(x=4 * place, y=height - tall, width=3, height=tall, kind="error", count=count)
         for place in range(scale.bars)
@@ -69,12 +66,6 @@ def _bars(slots: Mapping[int, int], scale: Range, now: datetime, *, height: floa
 
 
 AGENTS_OFFERED, TASKS_SHOWN = 200, 20
-
-
-class PlanOfCopiesForm(forms.Form):
-    """The request to plan that the tasks of a group are sent again."""
-
-    form_token = forms.UUIDField()
 
 
 class FailureList(SavablePage):
@@ -137,19 +128,19 @@ class FailurePage(DashboardView):
             "term": term,
             "scale": scale,
             "ranges": RANGES.values(),
-            "form_token": new_token(),
+            "form_token": uuid4(),
         }
         return self.live("ops/failure.html", context, (row and row.version, len(newest)))
 
     def post(self, request: HttpRequest, fingerprint: str) -> HttpResponse:
         scale = range_named(request.GET.get("range"))
-        form = PlanOfCopiesForm(request.POST)
-        if not form.is_valid():
+        form_token = id_in(request.POST.get("form_token"))
+        if form_token is None:
             return self._nothing_planned("The form was incomplete. Go back, reload the page and try again.")
         start = scale.start(self.now)
         query = f"{terms.term('failure', fingerprint)} finished:{start:%Y-%m-%dT%H:%MZ}.."
         tasks = queries.tasks(query, self.at)
-        token = uuid5(form.cleaned_data["form_token"], f"{fingerprint} {scale.name}")
+        token = uuid5(form_token, f"{fingerprint} {scale.name}")
         try:
             plan = plans.make_copy_plan(self.caller, tasks, token=token, query=query)
         except InvalidRequestError:

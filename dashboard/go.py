@@ -1,9 +1,8 @@
 """The command palette: where a text leads, and what it may mean."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -16,7 +15,6 @@ from dashboard.saved_views import url_of
 from dashboard.wording import journal
 from mailbox.access.people import saved_views
 from mailbox.inspection import lookup
-from mailbox.inspection.lookup import CompactedTask, Match, TasksWith
 from mailbox.inspection.search import keys, terms
 from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Result, Task
 from mailbox.words.envelopes import DuplicateSafety
@@ -36,8 +34,7 @@ LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Meaning:
+class Meaning(NamedTuple):
     """Something that a text may mean, at ``url``; without one, ``fill`` becomes the text of the search box.
 
     ``about`` tells it from others of its kind; "" if there is no more to say.
@@ -77,7 +74,7 @@ def list_of(text: str) -> str:
     return f"{reverse('ops:tasks')}?{urlencode({'q': text})}"
 
 
-def meaning_of(match: Match) -> Meaning:
+def meaning_of(match: lookup.Match) -> Meaning:
     """Return what the hub found with its page."""
     return _SHOWN[type(match)](match)
 
@@ -86,7 +83,7 @@ def _at(kind: str, route: str, key: object, about: str = "", *, name: str = "") 
     return Meaning(kind=kind, name=name or str(key), url=reverse(f"ops:{route}", args=[key]), about=about)
 
 
-def _compacted(gone: CompactedTask) -> Meaning:
+def _compacted(gone: lookup.CompactedTask) -> Meaning:
     if gone.lease_id:
         return _at("Compacted lease", "lease", gone.lease_id)
     return _at("Compacted task", "task", gone.task_id)
@@ -102,7 +99,7 @@ def _plan(plan: RepairPlan) -> Meaning:
     return _at("Bulk repair", "plan", plan.pk, about, name=f"#{plan.pk}")
 
 
-def _tasks(shared: TasksWith) -> Meaning:
+def _tasks(shared: lookup.TasksWith) -> Meaning:
     term = terms.term(shared.key, shared.value)
     return Meaning(kind="Tasks", name=term, url=f"{reverse('ops:tasks')}?{urlencode({'q': term})}")
 
@@ -110,12 +107,12 @@ def _tasks(shared: TasksWith) -> Meaning:
 _SHOWN: Mapping[type, Callable[[Any], Meaning]] = {
     Task: lambda task: _at("Task", "task", task.uuid, f"{task.sender} → {task.recipient}: {task.opening}"),
     Lease: lambda lease: _at("Lease", "lease", lease.lease_id, f"held by {lease.holder}: {lease.opening}"),
-    CompactedTask: _compacted,
+    lookup.CompactedTask: _compacted,
     AuditEvent: _event,
     RepairPlan: _plan,
     PushDelivery: lambda sent: _at("Callback", "delivery", sent.delivery_id, f"for task {sent.task_uuid}"),
     ReplayEntry: lambda entry: _at("Cached result", "cached-result", entry.pk, name=entry.key),
-    TasksWith: _tasks,
+    lookup.TasksWith: _tasks,
     Agent: lambda agent: _at("Agent", "agent", agent.display),
 }
 

@@ -5,9 +5,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase
 from django.utils import timezone
 
 from dashboard.base.page import DashboardView
-from mailbox.inspection.health import report
-from mailbox.inspection.health.checks import HealthStatus
-from mailbox.inspection.health.report import Health
+from mailbox.inspection.health import checks, report
 
 
 class HealthPage(DashboardView):
@@ -29,14 +27,14 @@ class HealthText(DashboardView):
         return HttpResponse(text, content_type="text/plain; charset=utf-8")
 
 
-def _sentence(seen: Health) -> str:
-    bad = [check.name for check in seen.checks if check.word is not HealthStatus.OK]
+def _sentence(seen: report.Health) -> str:
+    bad = [check.name for check in seen.checks if check.word is not checks.HealthStatus.OK]
     if not bad:
         return f"All {len(seen.checks)} checks passed"
     return f"{len(bad)} of {len(seen.checks)} checks need attention: {', '.join(bad)}"
 
 
-def _lines(seen: Health) -> Iterator[str]:
+def _lines(seen: report.Health) -> Iterator[str]:
     yield f"The hub is {seen.word}."
     yield ""
     for check in seen.checks:

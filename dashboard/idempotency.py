@@ -2,11 +2,10 @@
 
 from typing import Any, ClassVar
 
-from dashboard.base import export
+from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.base.page import number_in
-from dashboard.base.reasons import ReasonForm
 from dashboard.figures.thresholds import COUNTED_TO, Count
 from dashboard.wording import commands
 from mailbox.access import requests
@@ -15,8 +14,7 @@ from mailbox.inspection import lookup
 from mailbox.inspection.search import keys, queries, terms
 from mailbox.inspection.statistics import standing
 from mailbox.life import replay
-from mailbox.models import ReplayEntry
-from mailbox.models.replay_entry import ReplayEntryQuerySet
+from mailbox.models import ReplayEntry, replay_entry
 from mailbox.words.errors import UnknownReplayEntryError
 
 
@@ -33,10 +31,10 @@ class ReplayList(ListPage):
         recipient=lambda entry: entry.recipient or entry.recipient_pubkey,
     )
 
-    def matching(self, text: str) -> ReplayEntryQuerySet:
+    def matching(self, text: str) -> replay_entry.ReplayEntryQuerySet:
         return queries.replay_entries(text, self.at).with_parties().defer("content", "error_message", "parts")
 
-    def total(self, rows: ReplayEntryQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: replay_entry.ReplayEntryQuerySet, page: Page[Any]) -> Count:
         self.saved = standing.savings(rows, queries.tasks("state:waiting", self.at), most=COUNTED_TO)
         return Count(self.saved.entries)
 
@@ -77,7 +75,7 @@ class Drop(Act[ReplayEntry]):
     def seen(self, subject: ReplayEntry) -> str:
         return str(subject.source_task_id)
 
-    def besides(self, subject: ReplayEntry, form: ReasonForm) -> dict[str, Any]:
+    def besides(self, subject: ReplayEntry, form: reasons.ReasonForm) -> dict[str, Any]:
         command = commands.post("/a2a/replay-entries/drop", id=subject.pk, reason=commands.UNSAID)
         return {"shown": 4096, "command": command}
 

@@ -13,17 +13,15 @@ from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 
-from dashboard.base import export
+from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.base.page import DashboardView, choice_of, id_in
-from dashboard.base.reasons import ReasonForm
 from dashboard.figures import thresholds
-from dashboard.tasks import story
+from dashboard.tasks import conversation
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
 from mailbox.access import requests
-from mailbox.access.requests import Request
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, lookup, tasks
 from mailbox.inspection.search import keys, queries
@@ -93,10 +91,12 @@ class LeaseDetailPage(DashboardView):
         context = {
             "lease": lease,
             "task": lease.task,
-            "ending": story.ending_of(lease, lease.task),
+            "ending": conversation.ending_of(lease, lease.task),
             "is_stale": lease.is_stale(self.now, thresholds.stale_after()),
             "stale_by": self.now - lease.leased_at - thresholds.stale_after(),
-            "attempts": story.attempts(lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now),
+            "attempts": conversation.attempts(
+                lease.task, leases.attempts_at(lease.task, most=ATTEMPTS_SHOWN), self.now
+            ),
         }
         return self.page("ops/lease.html", context)
 
@@ -105,7 +105,7 @@ BETWEEN_SHOWN, CHILDREN_SHOWN = 10, 5
 CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
-class RepairForm(ReasonForm):
+class RepairForm(reasons.ReasonForm):
     """A repair of the lease that was on screen."""
 
     lease_id = forms.UUIDField(widget=forms.HiddenInput)
@@ -194,22 +194,22 @@ class Repair(Act[Lease]):
         """Return the receipt again. The lease protects a repair that was interrupted before it was journalled."""
         return self.act(self.subject(**where), chosen)
 
-    def gate_request(self, **where: Any) -> Request:
+    def gate_request(self, **where: Any) -> requests.Request:
         """Return the request that the verb itself would make, so that its refusal belongs to the task."""
         task_id = lookup.task_of_lease(where["lease_id"])
         if task_id is None:
             return super().gate_request(**where)
-        return Request.to_repair(self.needs, task_id, lease_id=where["lease_id"])
+        return requests.Request.to_repair(self.needs, task_id, lease_id=where["lease_id"])
 
     def confirmation(self, lease: Lease) -> str:
         """Return the confirmation for the person."""
         raise NotImplementedError
 
-    def command(self, lease: Lease, form: ReasonForm) -> str:
+    def command(self, lease: Lease, form: reasons.ReasonForm) -> str:
         """Return the equivalent command."""
         raise NotImplementedError
 
-    def besides(self, subject: Lease, form: ReasonForm) -> dict[str, Any]:
+    def besides(self, subject: Lease, form: reasons.ReasonForm) -> dict[str, Any]:
         command = self.command(subject, form)
         return {"lease": subject, "task": subject.task, "route": self.route, "command": command}
 
@@ -253,7 +253,7 @@ class Requeue(Repair):
     def confirmation(self, lease: Lease) -> str:
         return f"Requeued. Attempt {lease.attempt} stays recorded; the next lease is attempt {lease.attempt + 1}."
 
-    def command(self, lease: Lease, form: ReasonForm) -> str:
+    def command(self, lease: Lease, form: reasons.ReasonForm) -> str:
         risk, reason = (str(form[name].value() or "") for name in ("posture", "reason"))
         return commands.requeue(lease.task.uuid, lease.lease_id, risk=risk, reason=reason)
 
@@ -270,7 +270,7 @@ class ForceError(Repair):
     def form_of(self, data: QueryDict | None, **options: Any) -> ForceErrorForm:
         return ForceErrorForm(data, **options)
 
-    def besides(self, subject: Lease, form: ReasonForm) -> dict[str, Any]:
+    def besides(self, subject: Lease, form: reasons.ReasonForm) -> dict[str, Any]:
         children = tasks.open_children(subject.task).with_opening().with_stale(self.now, thresholds.stale_after())
         shown = {"open_children": list(children[: CHILDREN_SHOWN + 1]), "children_shown": CHILDREN_SHOWN}
         return {**super().besides(subject, form), **shown}
@@ -285,7 +285,7 @@ class ForceError(Repair):
     def confirmation(self, lease: Lease) -> str:
         return f"Task closed as an error. {lease.task.sender} will receive it."
 
-    def command(self, lease: Lease, form: ReasonForm) -> str:
+    def command(self, lease: Lease, form: reasons.ReasonForm) -> str:
         message, reason = (str(form[name].value() or "") for name in ("message", "reason"))
         guard = None if lease.end == Lease.End.ASKED else lease.lease_id
         return commands.force_error(lease.task.uuid, guard, message=message, reason=reason)

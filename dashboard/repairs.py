@@ -15,22 +15,14 @@ from dashboard.base import export, lost_form, reasons
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS, ListPage
 from dashboard.base.page import DashboardView, choice_of, id_in, number_in
-from dashboard.base.reasons import ReasonForm
 from dashboard.wording import commands, journal
 from mailbox.access import requests
 from mailbox.database import paging
-from mailbox.database.paging import Page
 from mailbox.inspection import leases, lookup
-from mailbox.inspection.search import keys, queries
-from mailbox.inspection.search.terms import LONGEST
-from mailbox.models import RepairPlan, RepairPlanRow
-from mailbox.models.audit import AuditEventQuerySet
+from mailbox.inspection.search import keys, queries, terms
+from mailbox.models import RepairPlan, RepairPlanRow, audit, repair_plan
 from mailbox.models.lease import LeaseQuerySet
-from mailbox.models.repair_plan import RepairPlanQuerySet, RepairPlanRowQuerySet
-from mailbox.repairs import plan_execution, plans
-from mailbox.repairs.auto_retry import AutoRetry
-from mailbox.repairs.plans import PlanTally
-from mailbox.repairs.repair import MESSAGE_MAX_LENGTH
+from mailbox.repairs import auto_retry, plan_execution, plans, repair
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
 
 ALL_LIVE = "state:in_flight"
@@ -55,7 +47,7 @@ class PlanForm(forms.Form):
     form_token = forms.UUIDField()
     lease = LeaseIdsField(required=False)
     everything = forms.BooleanField(required=False)
-    q = forms.CharField(max_length=LONGEST, required=False, empty_value="")
+    q = forms.CharField(max_length=terms.LONGEST, required=False, empty_value="")
     after = forms.IntegerField(required=False, min_value=1, max_value=2**63 - 1)
     which = forms.ChoiceField(choices=[("changed", "changed"), ("all", "all")], required=False)
 
@@ -85,10 +77,10 @@ class RepairList(ListPage):
         "duplicate_risk=fields.duplicate_risk reason=fields.reason request_id address"
     )
 
-    def matching(self, text: str) -> AuditEventQuerySet:
+    def matching(self, text: str) -> audit.AuditEventQuerySet:
         return queries.events(text, self.at).repairs().one_by_one()
 
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
+    def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
         return {"acts": [journal.in_words(event) for event in page.items]}
 
 
@@ -108,7 +100,7 @@ class Repairs(RepairList):
                 RepairPlan.Verb(chosen["verb"]),
                 self._leases(chosen),
                 token=form.request_token,
-                max_attempts=AutoRetry.from_settings().policy.max_attempts,
+                max_attempts=auto_retry.AutoRetry.from_settings().policy.max_attempts,
                 query=(chosen["q"] or ALL_LIVE) if chosen["everything"] else "",
                 among=chosen["q"] if chosen["lease"] and not chosen["everything"] else "",
                 after=self._after(chosen),
@@ -146,19 +138,14 @@ class PlanList(ListPage):
         "plan=pk verb state query among made_by made_at decided_by decided_at finished_at leases repaired reason"
     )
 
-    def matching(self, text: str) -> RepairPlanQuerySet:
+    def matching(self, text: str) -> repair_plan.RepairPlanQuerySet:
         return queries.plans(text, self.at).with_counts()
 
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
+    def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
         return {"plans": [(plan, plan.has_expired(self.now)) for plan in page.items]}
 
     def version_of(self, row: Any) -> object:
         return row.pk, row.state, row.repaired, row.has_expired(self.now)
-
-
-def new_token() -> str:
-    """Return the token of a new form, under which it acts once."""
-    return str(uuid.uuid4())
 
 
 BITE = 3.0  # seconds of repairs within a request
@@ -180,10 +167,10 @@ COLUMNS = export.columns(
 )
 
 
-class ApplyForm(ReasonForm):
+class ApplyForm(reasons.ReasonForm):
     """The consent to a plan. ``with_unsafe`` is None until it is chosen; ``typed`` is the typed number of leases."""
 
-    message = forms.CharField(max_length=MESSAGE_MAX_LENGTH, required=False)
+    message = forms.CharField(max_length=repair.MESSAGE_MAX_LENGTH, required=False)
     with_unsafe = forms.TypedChoiceField(
         choices=[("leave", "leave"), ("include", "include")],
         coerce=lambda chosen: chosen == "include",
@@ -250,7 +237,7 @@ class PlanPage(DashboardView):
             cursor=self.request.GET.get("cursor"),
             name=f"plan-{field}",
         )
-        tally = PlanTally.of(plan)
+        tally = plans.PlanTally.of(plan)
         action = plans.ACTION[RepairPlan.Verb(plan.verb)]
         return {
             "plan": plan,
@@ -264,12 +251,11 @@ class PlanPage(DashboardView):
             "commands": "\n".join(_command(plan, row) for row in page.items if row.verdict != "skipped"),
             "show": group_of(self.request),
             "sort": sort,
-            "form": ApplyForm(initial={"form_token": new_token(), "reason": self.request.GET.get("reason", "")}),
-            "form_token": new_token(),
+            "form": ApplyForm(initial={"form_token": uuid.uuid4(), "reason": self.request.GET.get("reason", "")}),
+            "form_token": uuid.uuid4(),
             "to_type": [tally.to_type(False), tally.to_type(True)],
             "included": [tally.included(False), tally.included(True)],
             "cap": plans.CAP,
-            "reasons": reasons.offered(self.request),
             "allowed": self.holds(action),
             "needs": action,
         }
@@ -318,7 +304,7 @@ def plan_of(number: str) -> RepairPlan:
     return plan
 
 
-def rows_of(plan: RepairPlan, request: HttpRequest) -> RepairPlanRowQuerySet:
+def rows_of(plan: RepairPlan, request: HttpRequest) -> repair_plan.RepairPlanRowQuerySet:
     """Return the leases of a plan that the address selects."""
     return plan.rows.all().in_group(group_of(request))
 

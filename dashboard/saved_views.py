@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from copy import copy
-from dataclasses import dataclass
 from http import HTTPStatus
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
 from django.contrib import messages
@@ -22,8 +21,7 @@ SHOWN = 12  # views beside a search box
 PAGES: dict[str, type[SavablePage]] = {}  # by name; `dashboard.urls` imports them all
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(NamedTuple):
     """A saved view with the address that it leads to."""
 
     view: SavedView
@@ -95,23 +93,16 @@ class SavedViews(DashboardView):
         return self.list_of()
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        page, fields = request.POST.get("page", ""), request.POST
-        query = self._checked(page, fields.get("query", ""))
+        page, name = (request.POST.get(field, "") for field in ("page", "name"))
+        query, is_shared = self._checked(page, request.POST.get("query", "")), request.POST.get("is_shared") == "1"
         try:
-            view = saved_views.save(
-                self.caller,
-                self.person,
-                page=page,
-                name=fields.get("name", ""),
-                query=query,
-                is_shared=fields.get("is_shared") == "1",
-            )
+            view = saved_views.save(self.caller, self.person, page=page, name=name, query=query, is_shared=is_shared)
         except InvalidRequestError as error:
             form = {
                 "saved_page": SavedView.Page(page),
                 "to_save": query,
-                "form_name": fields.get("name", ""),
-                "wants_to_share": fields.get("is_shared") == "1",
+                "form_name": name,
+                "wants_to_share": is_shared,
             }
             return self.list_of(error.fields.get("name", error.message), form)
         messages.success(request, f"Saved as “{view.name}”.")

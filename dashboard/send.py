@@ -17,16 +17,13 @@ from django.urls import reverse
 from django.utils.html import format_html
 
 from dashboard.base.page import DashboardView
-from mailbox.access import requests
+from mailbox.access import own_agents, requests
 from mailbox.access.agents import directory
-from mailbox.access.own_agents import OPERATORS
 from mailbox.inspection import tasks
 from mailbox.life import operator_tasks
 from mailbox.models import Task
-from mailbox.words import content, json_text, redaction, times
+from mailbox.words import content, errors, json_text, redaction, sealed, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
-from mailbox.words.errors import InvalidJsonError, InvalidRequestError, TaskConflictError, UnknownAgentError
-from mailbox.words.sealed import ERASED
 
 
 class CannotCopyError(Exception):
@@ -155,7 +152,7 @@ def copied(task: Task, token: UUID) -> dict[str, Any]:
     metadata = json_text.loads(task.metadata)
     if task.state != Task.State.RESOLVED:
         raise CannotCopyError("This task hasn't finished. Only finished tasks can be copied.")
-    if task.intent_text.startswith(ERASED):
+    if task.intent_text.startswith(sealed.ERASED):
         raise CannotCopyError("The payload of this task was erased, so there is nothing to copy.")
     if redaction.fields(metadata, settings.A2A_REDACTED_FIELDS) != metadata:
         raise CannotCopyError("The payload has fields that the dashboard hides, so it can't be copied here.")
@@ -191,7 +188,7 @@ FIELD_OF = {"idempotency.key": "idempotency_key", "deadline_ms": "deadline"}
 def _json(text: str, blank: Any) -> Any:
     try:
         return json_text.loads(text) if text.strip() else blank
-    except InvalidJsonError as error:
+    except errors.InvalidJsonError as error:
         raise forms.ValidationError(error.message) from error
 
 
@@ -225,11 +222,11 @@ class Send(DashboardView):
         self.caller = self.named(form.cleaned_data["form_token"])
         try:
             task = operator_tasks.send_task(self.caller, form.envelope())
-        except InvalidRequestError as error:
+        except errors.InvalidRequestError as error:
             form.refuse(error.fields)
-        except UnknownAgentError as error:
+        except errors.UnknownAgentError as error:
             form.refuse({"recipient": error.message})
-        except TaskConflictError:
+        except errors.TaskConflictError:
             return self.problem(409, "Nothing was sent", "This form was already sent with different content.")
         else:
             self._report(task)
@@ -242,7 +239,7 @@ class Send(DashboardView):
             return
         messages.success(self.request, f"Sent to {task.recipient}. The result will appear here.")
         if not operator_tasks.may_answer(task.recipient):
-            how = f"a2a grant give {task.recipient} {requests.RESPOND}.{OPERATORS}"
+            how = f"a2a grant give {task.recipient} {requests.RESPOND}.{own_agents.OPERATORS}"
             messages.warning(
                 self.request,
                 format_html(
@@ -253,7 +250,7 @@ class Send(DashboardView):
     def _form(self, form: SendForm, *, status: int = 200) -> HttpResponse:
         context = {
             "form": form,
-            "sender": OPERATORS,
+            "sender": own_agents.OPERATORS,
             "agents": directory.first_names(most=AGENTS_OFFERED),
             "copy_of": form["copy_of"].value(),
         }

@@ -10,15 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from dashboard.base.page import choice_of
-from dashboard.figures import plots
-from dashboard.figures.plots import HEIGHT, HOUR, RANGES, WIDTH, Axis, Range
-from dashboard.figures.thresholds import grouped
+from dashboard.figures import plots, thresholds
 from dashboard.saved_views import SavablePage
 from dashboard.templatetags.routes import path_of
 from dashboard.wording.journal import in_words
 from mailbox.access.agents import directory
 from mailbox.inspection.statistics import history, series
-from mailbox.inspection.statistics.history import Slot, Span
 from mailbox.models import Agent
 from mailbox.words import times
 
@@ -80,8 +77,8 @@ class Chart:
     ticks: Sequence[str]
     layers: Sequence[Layer]
     cuts: str  # path of the breaks of cut values; "" without one
-    slots: Sequence[Slot] = field(repr=False)
-    words: Callable[[Slot], str] = field(repr=False)
+    slots: Sequence[history.Slot] = field(repr=False)
+    words: Callable[[history.Slot], str] = field(repr=False)
 
     @cached_property
     def hits(self) -> list[Hit]:
@@ -94,13 +91,13 @@ class Chart:
     @property
     def grid(self) -> str:
         """The path of the lines at the ticks."""
-        distance = HEIGHT / (len(self.ticks) - 1)
-        return "".join(f"M0 {distance * place:.4g}H{WIDTH}" for place in range(len(self.ticks)))
+        distance = plots.HEIGHT / (len(self.ticks) - 1)
+        return "".join(f"M0 {distance * place:.4g}H{plots.WIDTH}" for place in range(len(self.ticks)))
 
 
-def range_named(value: str | None) -> Range:
+def range_named(value: str | None) -> plots.Range:
     """Return the range of this name, an hour for None; raise `InvalidRequestError`."""
-    return RANGES[choice_of("range", value, RANGES, HOUR.name)]
+    return plots.RANGES[choice_of("range", value, plots.RANGES, plots.HOUR.name)]
 
 
 def context_of(
@@ -111,23 +108,24 @@ def context_of(
     ``names`` are the charts that the page draws, in their order.
     """
     scale = range_named(range_name)
-    slots = history.read(Span(start=scale.start(now), step=scale.step, slots=scale.bars), party)
+    slots = history.read(history.Span(start=scale.start(now), step=scale.step, slots=scale.bars), party)
+    merged = [_sum(slots[place : place + TOGETHER]) for place in range(0, len(slots), TOGETHER)]
     return {
         "scale": scale,
-        "ranges": RANGES.values(),
+        "ranges": plots.RANGES.values(),
         "slots": slots,
         "ends": slots[-1].end,
         "posted": plots.posted(slots[0].start),
         "totals": _sum(slots),
         "peak": max(slot.results for slot in slots),
         "charts": [_CHARTS[name](slots, scale) for name in names],
-        "links": _hits(_merged(slots), _work_words),
+        "links": _hits(merged, _work_words),
         "times": plots.time_ticks(slots[0].start, slots[-1].end, timezone.get_current_timezone()),
         "counted": series.COUNTED,
     }
 
 
-def _work(slots: Sequence[Slot], scale: Range) -> Chart:
+def _work(slots: Sequence[history.Slot], scale: plots.Range) -> Chart:
     totals, arrivals = [slot.results for slot in slots], [slot.arrivals for slot in slots]
     axis = plots.axis([*totals, *arrivals])
     layers, floors = [], [0] * len(slots)
@@ -142,7 +140,7 @@ def _work(slots: Sequence[Slot], scale: Range) -> Chart:
     return _chart("work", title, axis, layers, slots, most, _work_words)
 
 
-def _queue(slots: Sequence[Slot], scale: Range) -> Chart:
+def _queue(slots: Sequence[history.Slot], scale: plots.Range) -> Chart:
     columns = {name: [getattr(slot, name) for slot in slots] for name in ("queued", "leased", "stale")}
     axis = plots.axis([value for values in columns.values() for value in values])
     layers = [
@@ -154,8 +152,8 @@ def _queue(slots: Sequence[Slot], scale: Range) -> Chart:
     return _chart("queue", "Queue and leases", axis, layers, slots, most, _queue_words)
 
 
-def _latency(name: str, title: str) -> Callable[[Sequence[Slot], Range], Chart]:
-    def drawn(slots: Sequence[Slot], scale: Range) -> Chart:
+def _latency(name: str, title: str) -> Callable[[Sequence[history.Slot], plots.Range], Chart]:
+    def drawn(slots: Sequence[history.Slot], scale: plots.Range) -> Chart:
         p50, p95 = ([_seconds(getattr(slot, f"{name}_{share}")) for slot in slots] for share in ("p50", "p95"))
         axis = plots.axis(p95, whole=False)
         layers = [
@@ -171,12 +169,12 @@ def _latency(name: str, title: str) -> Callable[[Sequence[Slot], Range], Chart]:
 def _chart(
     name: str,
     title: str,
-    axis: Axis,
+    axis: plots.Axis,
     layers: Sequence[Layer],
-    slots: Sequence[Slot],
+    slots: Sequence[history.Slot],
     most: Sequence[float],
-    words: Callable[[Slot], str],
-    write: Callable[[float], str] = lambda value: grouped(round(value)),
+    words: Callable[[history.Slot], str],
+    write: Callable[[float], str] = lambda value: thresholds.grouped(round(value)),
 ) -> Chart:
     """Return the chart. ``most`` are the greatest values of the slots; ``write`` puts those of the axis into words."""
     ticks = [write(value) for value in reversed(axis.ticks)]
@@ -184,8 +182,8 @@ def _chart(
     return Chart(name=name, title=title, ticks=ticks, layers=layers, cuts=cuts, slots=slots, words=words)
 
 
-def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:
-    wide = WIDTH / len(slots)
+def _hits(slots: Sequence[history.Slot], words: Callable[[history.Slot], str]) -> list[Hit]:
+    wide = plots.WIDTH / len(slots)
     return [
         Hit(
             x=round(place * wide),
@@ -199,30 +197,25 @@ def _hits(slots: Sequence[Slot], words: Callable[[Slot], str]) -> list[Hit]:
     ]
 
 
-def _merged(slots: Sequence[Slot]) -> list[Slot]:
-    """Return the counts of each `TOGETHER` slots as one slot. A live page sends so many links in every tick."""
-    return [_sum(slots[place : place + TOGETHER]) for place in range(0, len(slots), TOGETHER)]
-
-
-def _sum(slots: Sequence[Slot]) -> Slot:
+def _sum(slots: Sequence[history.Slot]) -> history.Slot:
     """Return the counts of neighbouring slots as one slot."""
     sums = {name: sum(getattr(slot, name) for slot in slots) for name in ("arrivals", *series.STATUSES)}
-    return Slot(start=slots[0].start, end=slots[-1].end, **sums)
+    return history.Slot(start=slots[0].start, end=slots[-1].end, **sums)
 
 
-def _work_words(slot: Slot) -> str:
+def _work_words(slot: history.Slot) -> str:
     counts = [(slot.arrivals, "arrived"), *((getattr(slot, status), status) for status in series.STATUSES)]
-    return ", ".join(f"{grouped(count)} {what}" for count, what in counts if count)
+    return ", ".join(f"{thresholds.grouped(count)} {what}" for count, what in counts if count)
 
 
-def _queue_words(slot: Slot) -> str:
+def _queue_words(slot: history.Slot) -> str:
     if slot.queued is None:
         return ""
     return f"{slot.queued or 0} queued, {slot.leased or 0} in flight, {slot.stale or 0} stale"
 
 
-def _latency_words(name: str) -> Callable[[Slot], str]:
-    def words(slot: Slot) -> str:
+def _latency_words(name: str) -> Callable[[history.Slot], str]:
+    def words(slot: history.Slot) -> str:
         shares = [(share, _seconds(getattr(slot, f"{name}_{share}")) or 0) for share in ("p50", "p95")]
         return ", ".join(f"{share} {_duration(seconds)}" for share, seconds in shares if seconds)
 
@@ -241,7 +234,7 @@ def _duration(seconds: float) -> str:
     return f"{seconds:.3g} s" if seconds < 60 else times.write(timedelta(seconds=round(seconds)))
 
 
-_CHARTS: Mapping[str, Callable[[Sequence[Slot], Range], Chart]] = {
+_CHARTS: Mapping[str, Callable[[Sequence[history.Slot], plots.Range], Chart]] = {
     "work": _work,
     "queue": _queue,
     "wait": _latency("wait", "Wait in queue"),
@@ -281,7 +274,7 @@ class Charts(SavablePage):
         events = history.marks(start, self.now, agent.display if agent else None)
         return [
             Mark(
-                x=round(WIDTH * ((event.at - start) / (end - start)), 1),
+                x=round(plots.WIDTH * ((event.at - start) / (end - start)), 1),
                 words=in_words(event).what,
                 url=path_of("ops:audit-event", event.pk),
             )

@@ -1,7 +1,7 @@
 from django.urls import path
 
 from dashboard.access import AccessPage
-from dashboard.agents.views import AgentDetailPage, AgentList, CloseToAnyone, OpenToAnyone
+from dashboard.agents import AgentDetailPage, AgentList, CloseToAnyone, OpenToAnyone
 from dashboard.audit import AuditList, AuditPage
 from dashboard.deliveries import DeliveryList, Resend, ResendMany
 from dashboard.failures import FailureList, FailurePage

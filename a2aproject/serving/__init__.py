@@ -1,1 +1,1 @@
-"""`manage.py serve`: its processes, the first run, stopping."""
+"""`manage.py serve`: its processes, their connections, stopping."""

@@ -5,13 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from a2aproject.settings.database import database, earlier_secrets, opened, opened_seal_key, sqlite_file
-from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)  # noqa: F403
+from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.edge import PUBLIC_URL, spectacular_settings, static_files
 from a2aproject.settings.environment import env, pool_size, web_workers
-from a2aproject.settings.keeping import *  # noqa: F403 (settings, all of them)  # noqa: F403
-from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)
+from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.monitoring import LOG_FORMAT
-from a2aproject.settings.people import *  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403 (settings, all of them)  # noqa: F403
+from a2aproject.settings.people import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.people import A2A_OIDC_ISSUER
 
 A2A_ENVIRONMENT_READ = env.seen  # by variable, for the page that lists the settings
@@ -75,7 +74,7 @@ MIDDLEWARE = [
     "a2aproject.web.middleware.LeadingSlashesMiddleware",  # before the next, which looks for a token at the start
     "mailbox.dialects.base.view.RouteMiddleware",  # first to read the path: hides the token of a public route
     "a2aproject.web.middleware.ProgramsMiddleware",  # programs' requests skip all the following middlewares
-    "a2aproject.web.compression.CompressionMiddleware",  # outside all that writes a page
+    "a2aproject.web.middleware.CompressionMiddleware",  # outside all that writes a page
     "django_htmx.middleware.HtmxMiddleware",  # before every middleware that may answer with a page
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -87,7 +86,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "a2aproject.web.admin_pages.AdminMiddleware",
+    "a2aproject.web.middleware.AdminMiddleware",
     "a2aproject.web.errors.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

@@ -6,12 +6,11 @@ packages that only some hubs need are the extras of pyproject.toml. The hub star
 
 import math
 import os
-from dataclasses import dataclass
 from datetime import timedelta
 from importlib.util import find_spec
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import environ
@@ -22,8 +21,7 @@ CENTURY_MS = 3_155_760_000_000  # the longest span of a setting
 FALSE_STRINGS = ("false", "off", "n", "no", "0", "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Read:
+class Read(NamedTuple):
     """A variable that was read: its value, whether the environment sets it, and whether the value is the default."""
 
     value: Any

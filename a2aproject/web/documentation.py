@@ -51,15 +51,19 @@ def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
         return HttpResponseRedirect(f"{request.path}/")
     file_name = wanted if wanted in files else _MISSING
     content = (site / file_name).read_bytes()
-    etag = f'"{sha256(content).hexdigest()[:32]}"'
     media_type = mimetypes.guess_type(file_name)[0] or "application/octet-stream"
     status = 200 if wanted in files else 404
-    page = HttpResponse(content, media_type, status, headers={"Cache-Control": "no-cache", "ETag": etag})
-    response = get_conditional_response(request, etag=etag, response=page) or page
+    response = _unless_known(request, HttpResponse(content, media_type, status, headers={"Cache-Control": "no-cache"}))
     if media_type == "text/html":  # also where the page is unchanged: a browser takes the policy of the newest answer
         sources = {"script-src": [SELF, *_hashes(content)], "style-src": [SELF, _STYLE_OF_THE_SEARCH]}
         csp_replace(sources)(lambda _: response)(request)
     return response
+
+
+def _unless_known(request: HttpRequest, response: HttpResponse) -> HttpResponseBase:
+    """Give the response an ETag of its content; return it, or 304 to a client that has the content."""
+    response["ETag"] = etag = f'"{sha256(response.content).hexdigest()[:32]}"'
+    return get_conditional_response(request, etag=etag, response=response) or response
 
 
 def _hashes(page: bytes) -> list[str]:
@@ -83,15 +87,12 @@ class DocumentView(SpectacularAPIView):
         renderer = request.accepted_renderer
         with _building:
             text = _document(renderer)
-        etag = f'"{sha256(text).hexdigest()[:32]}"'
         headers = {
             "Cache-Control": f"public, max-age={MAX_AGE}",
             "Content-Disposition": f'inline; filename="A2A Hub.{renderer.format}"',
-            "ETag": etag,
         }
         response = HttpResponse(text, content_type=renderer.media_type, headers=headers)
-        plain: HttpRequest = request._request
-        return get_conditional_response(plain, etag=etag, response=response) or response
+        return _unless_known(request._request, response)
 
 
 def _document(renderer: BaseRenderer) -> bytes:

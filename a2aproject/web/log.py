@@ -58,7 +58,14 @@ class JSONFormatter(logging.Formatter):
         }
         answered: Answered | None = getattr(record, "answered", None)
         if answered is not None:
-            fields |= _request_fields(answered)
+            fields |= {
+                "request_id": answered.request_id,
+                "agent": answered.caller or None,
+                "route": answered.route,
+                "method": answered.method,
+                "status": answered.status,
+                "duration_ms": round(answered.seconds * 1000, 3),
+            }
         elif current := request_id.get():
             fields["request_id"] = current
         if record.exc_info and not record.exc_text:
@@ -66,17 +73,6 @@ class JSONFormatter(logging.Formatter):
         if record.exc_text:
             fields["exception"] = record.exc_text
         return orjson.dumps(fields, default=str).decode()
-
-
-def _request_fields(answered: Answered) -> dict[str, Any]:
-    return {
-        "request_id": answered.request_id,
-        "agent": answered.caller or None,
-        "route": answered.route,
-        "method": answered.method,
-        "status": answered.status,
-        "duration_ms": round(answered.seconds * 1000, 3),
-    }
 
 
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

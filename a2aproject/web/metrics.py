@@ -16,13 +16,9 @@ from prometheus_client.process_collector import ProcessCollector
 from prometheus_client.registry import Collector
 
 from a2aproject.serving import shared_counts
-from a2aproject.web import observation
-from a2aproject.web.errors import error
-from a2aproject.web.middleware import address_in
-from a2aproject.web.probes import read_only
+from a2aproject.web import errors, middleware, observation, probes
 from dashboard.figures import thresholds
 from mailbox.inspection.health import gauges
-from mailbox.inspection.health.gauges import Gauges
 from mailbox.words.latencies import PER_DOUBLING, Latencies
 
 DOUBLINGS = range(0, 30, 2)  # buckets from 1 ms to three days, each four times as wide as the one before
@@ -31,7 +27,7 @@ LEAST_OF_ALL = ("process_start_time_seconds", "process_max_fds")  # the other nu
 _logger = logging.getLogger(__name__)
 
 
-@read_only
+@probes.read_only
 def metrics(request: HttpRequest) -> HttpResponse:
     """Answer the metrics to clients that ``A2A_METRICS_TOKEN`` or ``A2A_METRICS_ALLOW`` admits."""
     if (refusal := _refusal(request)) is not None:
@@ -49,12 +45,12 @@ def _refusal(request: HttpRequest) -> HttpResponse | None:
     token = settings.A2A_METRICS_TOKEN
     if token and scheme.lower() == "bearer" and constant_time_compare(credentials.strip(), token):
         return None
-    address = address_in(request.META.get("REMOTE_ADDR", ""))
+    address = middleware.address_in(request.META.get("REMOTE_ADDR", ""))
     if address is not None and any(address in network for network in settings.A2A_METRICS_ALLOW):
         return None
     if not token:
-        return error(403, "forbidden", "A2A_METRICS_TOKEN and A2A_METRICS_ALLOW say who may read the metrics.")
-    response = error(401, "unauthenticated", "The metrics need the token of A2A_METRICS_TOKEN as a bearer.")
+        return errors.error(403, "forbidden", "A2A_METRICS_TOKEN and A2A_METRICS_ALLOW say who may read the metrics.")
+    response = errors.error(401, "unauthenticated", "The metrics need the token of A2A_METRICS_TOKEN as a bearer.")
     response["WWW-Authenticate"] = "Bearer"
     return response
 
@@ -104,7 +100,7 @@ def _add(first: float, second: float) -> float:
     return first + second
 
 
-def _queues(values: Gauges) -> Iterator[Metric]:
+def _queues(values: gauges.Gauges) -> Iterator[Metric]:
     queued = GaugeMetricFamily("a2a_queue_tasks", "Queued tasks of one of the busiest agents.", labels=["agent"])
     leased = GaugeMetricFamily("a2a_queue_leases", "Live leases of one of the busiest agents.", labels=["agent"])
     oldest = GaugeMetricFamily(
@@ -117,7 +113,7 @@ def _queues(values: Gauges) -> Iterator[Metric]:
     yield from (queued, leased, oldest)
 
 
-def _numbers(values: Gauges) -> Iterator[Metric]:
+def _numbers(values: gauges.Gauges) -> Iterator[Metric]:
     metrics: tuple[tuple[str, str, float], ...] = (
         ("a2a_agents", "Agents of the hub.", values.agents),
         ("a2a_tasks_queued", "Queued tasks.", values.queued),
@@ -142,7 +138,7 @@ def _numbers(values: Gauges) -> Iterator[Metric]:
         yield GaugeMetricFamily(name, text, value=value)
 
 
-def _sums(values: Gauges) -> Iterator[Metric]:
+def _sums(values: gauges.Gauges) -> Iterator[Metric]:
     """Yield what is counted once a minute has ended and can no longer change, about three minutes later."""
     sums = values.sums
     results = CounterMetricFamily("a2a_results", "Results by status.", labels=["status"])

@@ -1,4 +1,4 @@
-"""The middlewares of the hub: proxies, paths with a slash too many, programs, and people.
+"""The middlewares of the hub: proxies, paths with a slash too many, programs, people, the admin, and compression.
 
 Sessions, form tokens, messages, htmx and sign-ins serve people's browsers, and programs do without them. This module
 alone decides which requests come from programs. A page for people requires a session of some age, a second factor, and
@@ -16,11 +16,13 @@ from csp.middleware import CSPMiddleware
 from django.conf import settings
 from django.contrib.auth import logout
 from django.contrib.auth.models import User
-from django.core.exceptions import DisallowedHost
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.core.exceptions import BadRequest, DisallowedHost
+from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
 from django.middleware.clickjacking import XFrameOptionsMiddleware
+from django.middleware.gzip import GZipMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import Resolver404, resolve, reverse
+from django.utils.cache import add_never_cache_headers
 from rest_framework.views import APIView
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
@@ -31,8 +33,17 @@ from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.access.people import second_factor
 from mailbox.dialects.base import view as view_module
+from mailbox.words import json_text
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
+
+
+class Middleware:
+    """A step on the way of a request. ``get_response`` is the rest of the way."""
+
+    def __init__(self, get_response: Handler) -> None:
+        self.get_response = get_response
+
 
 # How the paths of programs begin. Every other path has all middlewares, also a path of no view.
 PATHS = (
@@ -100,14 +111,11 @@ def _empty(request: HttpRequest) -> HttpResponse:
     return response
 
 
-class LeadingSlashesMiddleware:
+class LeadingSlashesMiddleware(Middleware):
     """Reads several slashes at the start of an API path as one, without a redirect.
 
     Paths of pages for people keep theirs: a proxy may guard these paths by their spelling.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         if request.path_info.startswith("//"):
@@ -132,14 +140,11 @@ ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/
 FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
 
 
-class PeopleMiddleware:
+class PeopleMiddleware(Middleware):
     """Ends old sessions, asks for the second factor that a setting requires, and for a proof before admins' changes.
 
     It covers the dashboard and Django's admin.
     """
-
-    def __init__(self, get_response: Callable[[HtmxRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HtmxRequest) -> HttpResponseBase:
         if request.path.startswith(PAGES_FOR_PEOPLE) and request.path != ICON:
@@ -188,7 +193,7 @@ MOST_HOPS = 32
 _HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([0-9A-Fa-f:.]+)", re.ASCII)
 
 
-class ProxyMiddleware:
+class ProxyMiddleware(Middleware):
     """Takes the client's address and scheme from a trusted proxy, and drops what other clients report of themselves.
 
     The address is the right-most one of ``X-Forwarded-For`` that is no trusted proxy. Addresses further left are the
@@ -196,9 +201,6 @@ class ProxyMiddleware:
     this kind: ``X-Forwarded-*``, ``Forwarded`` and ``X-Real-IP``. The client certificate of ``A2A_CLIENT_CERT_HEADER``
     is taken from a trusted proxy alone, too.
     """
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         meta = request.META
@@ -249,3 +251,49 @@ def is_trusted(address: IPv4Address | IPv6Address) -> bool:
 @lru_cache(maxsize=4096)
 def _is_in(address: IPv4Address | IPv6Address, networks: tuple[object, ...]) -> bool:
     return any(address in network for network in networks)  # type: ignore[operator]
+
+
+PREFIX = "/admin/"
+METHODS = ("GET", "HEAD", "POST")
+
+
+class AdminMiddleware(Middleware):
+    """Answers 405 to other methods than those of a browser, and lets no cache keep a page.
+
+    A query with text that PostgreSQL cannot store, such as NUL, is answered with 400: comparing it fails there.
+    """
+
+    def __call__(self, request: HttpRequest) -> HttpResponseBase:
+        if not request.path_info.startswith(PREFIX):
+            return self.get_response(request)
+        if request.method not in METHODS:
+            return HttpResponseNotAllowed(METHODS)
+        if json_text.problem_in(dict(request.GET.lists())):
+            raise BadRequest
+        response = self.get_response(request)
+        if not response.has_header("Cache-Control"):
+            add_never_cache_headers(response)
+        return response
+
+
+COMPRESSED = ("/ops/", "/admin/", "/docs/", "/api/schema/", "/api/docs/")
+TYPES = (
+    "text/",
+    "application/json",
+    "application/jsonl",
+    "application/javascript",
+    "application/vnd.oai",
+    "image/svg",
+)
+
+
+class CompressionMiddleware(GZipMiddleware):
+    """Compresses text under `COMPRESSED`. Its random padding hides the length of a page (BREACH)."""
+
+    def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+        if not request.path_info.startswith(COMPRESSED) or not response.headers.get("Content-Type", "").startswith(
+            TYPES
+        ):
+            return response
+        compressed: HttpResponseBase = super().process_response(request, response)
+        return compressed

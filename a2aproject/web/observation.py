@@ -19,7 +19,6 @@ from prometheus_client.multiprocess import MultiProcessCollector, mark_process_d
 
 from a2aproject.serving import shared_counts
 from a2aproject.web import log
-from a2aproject.web.log import METHODS
 from mailbox.access import audit
 from mailbox.database import waiting
 from mailbox.dialects.base import authentication
@@ -49,7 +48,7 @@ _refused = Counter("a2a_waits_refused", "Requests that found no seat to wait in.
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
     """Count an answered request. ``route`` is the pattern of its path, so that the number of series has a bound."""
-    requests, durations = _series(route, method if method in METHODS else "other", status)
+    requests, durations = _series(route, method if method in log.METHODS else "other", status)
     requests.inc()
     durations.observe(seconds)
 

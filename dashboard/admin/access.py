@@ -1,7 +1,7 @@
 """The admin of people, groups, API keys, grants and agents. Viewers read, admins change. Every change is journalled."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import Any, ClassVar, cast
 
 from django.contrib import admin, messages
 from django.contrib.auth.admin import UserAdmin
@@ -15,33 +15,22 @@ from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
-from agentcards import profiles
-from agentcards.models import AgentCard, AgentProfile, Tool
+from agentcards import models, profiles
 from dashboard.access import state_of
 from dashboard.base import sessions
 from dashboard.templatetags.ops import words_of
-from mailbox.access import audit
+from mailbox.access import audit, callers, requests
 from mailbox.access.agents import grants
-from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import authentication, keys
 from mailbox.access.people import second_factor, staff
-from mailbox.access.requests import Request
 from mailbox.journal import access_entries, hub_entries
 from mailbox.models import Agent, ApiKey, CapabilityGrant
-from mailbox.words import errors
-from mailbox.words.errors import MailboxError
-from mailbox.words.kinds import Entry
-
-if TYPE_CHECKING:
-    AdminBase = admin.ModelAdmin[Any]
-    PersonBase = UserAdmin[User]
-else:
-    AdminBase, PersonBase = admin.ModelAdmin, UserAdmin
+from mailbox.words import errors, kinds
 
 _ROLE = "a2a_role"
 
 
-class ReadByRole(AdminBase):
+class ReadByRole(admin.ModelAdmin):  # type: ignore[type-arg]
     """Every member of the hub's groups may read the rows. Only the hub's verbs change them."""
 
     def has_module_permission(self, request: HttpRequest) -> bool:
@@ -64,10 +53,10 @@ class ChangedByAdmins(ReadByRole):
     """Admins may add and change rows. Each change is journalled in its own transaction."""
 
     def has_add_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return role_of_request(request) == Role.ADMIN
+        return role_of_request(request) == callers.Role.ADMIN
 
     def has_change_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return role_of_request(request) == Role.ADMIN
+        return role_of_request(request) == callers.Role.ADMIN
 
 
 class OnDashboard(ReadByRole):
@@ -98,7 +87,7 @@ class AgentAdmin(OnDashboard):
     fields = ("display", "pubkey", "created_at", "paused_at", "paused_reason")
 
 
-@admin.register(AgentProfile)
+@admin.register(models.AgentProfile)
 class AgentProfileAdmin(ChangedByAdmins):
     list_display = ("agent", "name", "default_project", "persona_archetype", "is_remote")
     search_fields = ("agent__display", "name", "description")
@@ -106,27 +95,27 @@ class AgentProfileAdmin(ChangedByAdmins):
     ordering = ("agent__display",)
 
     @admin.display(boolean=True, description="remote")
-    def is_remote(self, profile: AgentProfile) -> bool:
+    def is_remote(self, profile: models.AgentProfile) -> bool:
         return profile.is_remote
 
-    def get_readonly_fields(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
+    def get_readonly_fields(self, request: HttpRequest, obj: models.AgentProfile | None = None) -> tuple[str, ...]:
         return () if obj is None else ("agent",)
 
-    def get_exclude(self, request: HttpRequest, obj: AgentProfile | None = None) -> tuple[str, ...]:
+    def get_exclude(self, request: HttpRequest, obj: models.AgentProfile | None = None) -> tuple[str, ...]:
         """Hide a remote URL from people who may not change it, because it may hold a secret."""
         return () if self.has_change_permission(request, obj) else ("remote_url", "card_url")
 
-    def save_model(self, request: HttpRequest, obj: AgentProfile, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: models.AgentProfile, form: Any, change: bool) -> None:
         changed = [name for name in _changed(obj) if name in profiles.FIELDS]
         obj.changed_at = timezone.now()
         with transaction.atomic():
             super().save_model(request, obj, form, change)
             profiles.forget_outage(obj, changed)
-            gate_request = Request.to_change_profile(obj.agent)
+            gate_request = requests.Request.to_change_profile(obj.agent)
             note(caller_of(request), gate_request, [profiles.change_of(obj, changed)])
 
 
-@admin.register(Tool)
+@admin.register(models.Tool)
 class ToolAdmin(ChangedByAdmins):
     list_display = ("name", "is_default", "tags", "description")
     list_filter = ("is_default",)
@@ -134,25 +123,30 @@ class ToolAdmin(ChangedByAdmins):
     ordering = ("pk",)
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
-        return role_of_request(request) == Role.ADMIN
+        return role_of_request(request) == callers.Role.ADMIN
 
-    def save_model(self, request: HttpRequest, obj: Tool, form: Any, change: bool) -> None:
+    def save_model(self, request: HttpRequest, obj: models.Tool, form: Any, change: bool) -> None:
         details = {name: getattr(obj, name) for name in _changed(obj)}
         with transaction.atomic():
             super().save_model(request, obj, form, change)
-            note(caller_of(request), Request.to_manage_tools(), [hub_entries.ToolChangedEntry(obj.name, details)])
+            note(
+                caller_of(request),
+                requests.Request.to_manage_tools(),
+                [hub_entries.ToolChangedEntry(obj.name, details)],
+            )
 
-    def delete_model(self, request: HttpRequest, obj: Tool) -> None:
-        self.delete_queryset(request, Tool.objects.filter(pk=obj.pk))
+    def delete_model(self, request: HttpRequest, obj: models.Tool) -> None:
+        self.delete_queryset(request, models.Tool.objects.filter(pk=obj.pk))
 
-    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[Tool]) -> None:
+    def delete_queryset(self, request: HttpRequest, queryset: QuerySet[models.Tool]) -> None:
         with transaction.atomic():
             names = list(queryset.select_for_update().order_by("pk").values_list("name", flat=True))
-            Tool.objects.filter(name__in=names).delete()
-            note(caller_of(request), Request.to_manage_tools(), [hub_entries.ToolRemovedEntry(name) for name in names])
+            models.Tool.objects.filter(name__in=names).delete()
+            removed = [hub_entries.ToolRemovedEntry(name) for name in names]
+            note(caller_of(request), requests.Request.to_manage_tools(), removed)
 
 
-@admin.register(AgentCard)
+@admin.register(models.AgentCard)
 class AgentCardAdmin(ReadByRole):
     list_display = ("name", "job_id", "registered_by", "registered_at")
     search_fields = ("name", "job_id")
@@ -160,11 +154,11 @@ class AgentCardAdmin(ReadByRole):
     ordering = ("pk",)
 
 
-def role_of_request(request: HttpRequest) -> Role | None:
+def role_of_request(request: HttpRequest) -> callers.Role | None:
     """Return the person's role when the request arrived. The admin asks for it once per object on a page."""
     if not hasattr(request, _ROLE):
         setattr(request, _ROLE, authentication.role_of(request.user) if isinstance(request.user, User) else None)
-    role: Role | None = getattr(request, _ROLE)
+    role: callers.Role | None = getattr(request, _ROLE)
     return role
 
 
@@ -175,12 +169,12 @@ def _changed(row: Model) -> list[str]:
     return [name for name in names if stored is None or getattr(stored, name) != getattr(row, name)]
 
 
-def caller_of(request: HttpRequest) -> Caller:
+def caller_of(request: HttpRequest) -> callers.Caller:
     """Return the person who made the admin's request."""
     return sessions.caller_of(request, cast(User, request.user), role_of_request(request))
 
 
-def note(caller: Caller, request: Request, made: Iterable[Entry]) -> None:
+def note(caller: callers.Caller, request: requests.Request, made: Iterable[kinds.Entry]) -> None:
     """Write the check and the entries in the current transaction, which is the admin's own."""
     journal = audit.Journal(caller)
     journal.admit(request)
@@ -195,7 +189,7 @@ admin.site.unregister([User, Group])
 
 
 @admin.register(User)
-class PersonAdmin(ChangedByAdmins, PersonBase):
+class PersonAdmin(ChangedByAdmins, UserAdmin):  # type: ignore[type-arg]
     """The hub's people. To remove a person, an admin makes them inactive, because the journal goes on naming them."""
 
     list_display = ("username", "groups_of", "is_active", "is_staff", "last_login")
@@ -251,7 +245,7 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
         names += [STAFF] if person.is_staff != bool(form.initial.get(STAFF)) else []
         data = {"username": person.username, **{name: _journalled(person, name) for name in names}}
         entry = access_entries.PersonChangedEntry if change else access_entries.PersonAddedEntry
-        note(caller_of(request), Request.to_manage_person(person.username), [entry(**data)])
+        note(caller_of(request), requests.Request.to_manage_person(person.username), [entry(**data)])
 
     def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
         with transaction.atomic():
@@ -259,7 +253,7 @@ class PersonAdmin(ChangedByAdmins, PersonBase):
             if request.method == "POST" and response.status_code == 302:
                 username = User.objects.get(pk=id).username
                 changed = access_entries.PersonChangedEntry(username, password=access_entries.CHANGED)
-                person = Request.to_manage_person(username)
+                person = requests.Request.to_manage_person(username)
                 note(caller_of(request), person, [changed])
         return response
 
@@ -278,9 +272,9 @@ class Revocable(ReadByRole):
     actions = ("revoke",)
 
     def has_revoke_permission(self, request: HttpRequest) -> bool:
-        return role_of_request(request) == Role.ADMIN
+        return role_of_request(request) == callers.Role.ADMIN
 
-    def revoke_row(self, caller: Caller, row: Any) -> None:
+    def revoke_row(self, caller: callers.Caller, row: Any) -> None:
         """Revoke the row through its verb."""
         raise NotImplementedError
 
@@ -291,7 +285,7 @@ class Revocable(ReadByRole):
         for row in queryset.filter(revoked_at=None):
             try:
                 self.revoke_row(caller, row)
-            except MailboxError as refusal:
+            except errors.MailboxError as refusal:
                 messages.error(request, f"{row}: {errors.text_for_person(refusal)}")
             else:
                 done += 1
@@ -312,7 +306,7 @@ class ApiKeyAdmin(Revocable):
     def owner(self, key: ApiKey) -> str:
         return str(key.agent or f"user:{key.user}")
 
-    def revoke_row(self, caller: Caller, row: ApiKey) -> None:
+    def revoke_row(self, caller: callers.Caller, row: ApiKey) -> None:
         keys.revoke_key(caller, row.public_id)
 
 
@@ -328,7 +322,7 @@ class CapabilityGrantAdmin(Revocable):
     def state(self, grant: CapabilityGrant) -> str:
         return words_of(state_of(grant, timezone.now()))
 
-    def revoke_row(self, caller: Caller, row: CapabilityGrant) -> None:
+    def revoke_row(self, caller: callers.Caller, row: CapabilityGrant) -> None:
         grants.revoke(caller, row.grant_id)
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from django.contrib import admin
 from django.contrib.admin.views.main import ChangeList
@@ -25,11 +25,6 @@ from dashboard.wording import journal
 from mailbox.inspection.search.terms import Moment, Reading
 from mailbox.models.rollup import during
 from mailbox.words.errors import InvalidRequestError
-
-if TYPE_CHECKING:
-    PaginatorBase = Paginator[Model]
-else:
-    PaginatorBase = Paginator
 
 
 def id_of(path: str, title: str) -> Callable[[Any], SafeString | str]:
@@ -79,7 +74,7 @@ def problem_of(refusal: InvalidRequestError) -> str:
     return refusal.fields.get("q", refusal.message)
 
 
-class BoundedPaginator(PaginatorBase):
+class BoundedPaginator(Paginator):  # type: ignore[type-arg]
     """Pages of the newest rows. A narrower search shows older rows."""
 
     @cached_property

@@ -11,7 +11,6 @@ from django.urls import reverse
 from dashboard.base import lost_form, reasons
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.page import DashboardView
-from dashboard.base.reasons import REASON_MAX_LENGTH, ReasonForm
 from mailbox.access.limits import rates
 
 Subject = TypeVar("Subject")
@@ -68,17 +67,17 @@ class Act(DashboardView, Generic[Subject]):
         """Return the version of the subject that the form shows. The form acts on no other version."""
         return ""
 
-    def besides(self, subject: Subject, form: ReasonForm) -> dict[str, Any]:
+    def besides(self, subject: Subject, form: reasons.ReasonForm) -> dict[str, Any]:
         """Return what the template of this act needs besides."""
         return {}
 
-    def form_of(self, data: QueryDict | None, **options: Any) -> ReasonForm:
+    def form_of(self, data: QueryDict | None, **options: Any) -> reasons.ReasonForm:
         """Return the form, bound to ``data`` or fresh."""
-        return ReasonForm(data, **options)
+        return reasons.ReasonForm(data, **options)
 
     def initial(self, subject: Subject) -> dict[str, Any]:
         """Return the values of a fresh form."""
-        return {"form_token": uuid.uuid4(), "reason": self.request.GET.get("reason", "")[:REASON_MAX_LENGTH]}
+        return {"form_token": uuid.uuid4(), "reason": self.request.GET.get("reason", "")[: reasons.REASON_MAX_LENGTH]}
 
     def get(self, request: HttpRequest, **where: Any) -> HttpResponse:
         if (page := self.absent(**where)) is not None:
@@ -116,7 +115,7 @@ class Act(DashboardView, Generic[Subject]):
         messages.info(self.request, "This form was already submitted.")
         return self.done(self.again())
 
-    def show(self, subject: Subject, form: ReasonForm, *, status: int = 200) -> HttpResponse:
+    def show(self, subject: Subject, form: reasons.ReasonForm, *, status: int = 200) -> HttpResponse:
         context = {
             "subject": subject,
             "form": form,
@@ -126,7 +125,6 @@ class Act(DashboardView, Generic[Subject]):
             "seen": self.seen(subject),
             "has_changed": status == 409,
             "keep": self.after(subject),
-            "reasons": reasons.offered(self.request),
             **self.besides(subject, form),
         }
         return self.page(self.panel_of(self.template), context, status=status)

@@ -1,9 +1,8 @@
 """The frame of every page: the person, the hub, the counts that need attention, and the navigation."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
 from django.contrib.auth.models import User
@@ -14,14 +13,12 @@ from django_htmx.middleware import HtmxDetails
 
 from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
-from dashboard.figures.thresholds import COUNTED_TO, Count
 from mailbox.access.callers import Caller
 from mailbox.access.people import passwords
 from mailbox.inspection.statistics import standing
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A place of the navigation. ``route`` names its page, its icon and its count.
 
     The keys ``g`` and then ``key`` go there. ``counts`` is the filter of the rows that its count is of, and ``word`` is
@@ -57,8 +54,7 @@ PLACES = (
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NavItem:
+class NavItem(NamedTuple):
     """A place as this page shows it. ``note`` is the count that needs attention, in words; "" for none."""
 
     place: Place
@@ -67,13 +63,13 @@ class NavItem:
     note: str
 
 
-Attention = Mapping[str, Count]  # the counts that need a person's attention, by the route of their place
+Attention = Mapping[str, thresholds.Count]  # the counts that need a person's attention, by the route of their place
 
 
 def attention(now: datetime) -> Attention:
     """Read the counts of the navigation in one query."""
-    counts = standing.attention(now, stale_after=thresholds.stale_after(), most=COUNTED_TO)
-    return dict(zip((place.route for place in PLACES if place.counts), map(Count, counts), strict=True))
+    counts = standing.attention(now, stale_after=thresholds.stale_after(), most=thresholds.COUNTED_TO)
+    return dict(zip((place.route for place in PLACES if place.counts), map(thresholds.Count, counts), strict=True))
 
 
 def notes_of(counts: Attention) -> dict[str, str]:
@@ -98,7 +94,7 @@ def page(
     if "#" not in template:
         counts: Attention = context.get("attention") or attention(now)
         frame["has_first_password"] = isinstance(request.user, User) and passwords.is_first(request.user)
-        frame |= {"stale": counts["leases"], "nav": _nav(request, notes_of(counts))}
+        frame |= {"stale": counts["leases"], "nav": list(_nav(request, notes_of(counts)))}
     return render(request, template, {**frame, **context}, status=status)
 
 
@@ -111,13 +107,11 @@ def look(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def _nav(request: HttpRequest, notes: Mapping[str, str]) -> list[NavItem]:
-    items = []
+def _nav(request: HttpRequest, notes: Mapping[str, str]) -> Iterator[NavItem]:
     for place in PLACES:
         url = reverse(f"ops:{place.route}")
         is_current = request.path.startswith(url) if place.route != "overview" else request.path == url
-        items.append(NavItem(place=place, url=url, is_current=is_current, note=notes.get(place.route, "")))
-    return items
+        yield NavItem(place=place, url=url, is_current=is_current, note=notes.get(place.route, ""))
 
 
 class HtmxRequest(HttpRequest):

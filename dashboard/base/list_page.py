@@ -8,7 +8,6 @@ from django.http import HttpRequest, HttpResponseBase
 
 from dashboard.base import export
 from dashboard.figures import thresholds
-from dashboard.figures.thresholds import Count
 from dashboard.saved_views import SavablePage
 from mailbox.database import paging
 from mailbox.inspection.search import terms
@@ -87,7 +86,7 @@ class ListPage(SavablePage):
         """Return the template's context besides the rows."""
         return {}
 
-    def total(self, rows: Any, page: paging.Page[Any]) -> Count:
+    def total(self, rows: Any, page: paging.Page[Any]) -> thresholds.Count:
         """Return the number of all rows, of which ``page`` shows some."""
         return thresholds.counted(rows, has_words=self.has_full_text and terms.asks_words(self.query))
 

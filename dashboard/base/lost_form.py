@@ -7,9 +7,8 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.urls import reverse
 
-from dashboard.base import frame
+from dashboard.base import frame, reasons
 from dashboard.base.frame import HtmxRequest
-from dashboard.base.reasons import REASON_MAX_LENGTH
 
 SECRET = ("csrf", "password", "code", "ticket")  # in the names of fields that no page repeats
 
@@ -33,7 +32,7 @@ def kept(request: HttpRequest) -> str:
     """Return the reason that was typed; "" for none and for a form from another site."""
     if request.headers.get("Sec-Fetch-Site") == "cross-site":
         return ""
-    return request.POST.get("reason", "").strip()[:REASON_MAX_LENGTH]
+    return request.POST.get("reason", "").strip()[: reasons.REASON_MAX_LENGTH]
 
 
 def fields_of(request: HttpRequest) -> list[tuple[str, str]]:

@@ -24,13 +24,11 @@ from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
 
-from dashboard.base import frame, lost_form, sessions
+from dashboard.base import frame, lost_form, preferences, sessions
 from dashboard.base.frame import Attention, HtmxRequest
-from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
 from dashboard.wording.journal import in_words
-from mailbox.access import audit, capabilities, requests
-from mailbox.access.callers import Caller
+from mailbox.access import audit, callers, capabilities, requests
 from mailbox.access.credentials.authentication import role_of
 from mailbox.inspection import lookup
 from mailbox.inspection.search.terms import Moment
@@ -79,7 +77,7 @@ class DashboardView(View):
     needs: ClassVar[str] = ""
 
     request: HtmxRequest
-    caller: Caller
+    caller: callers.Caller
     now: datetime
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
@@ -98,7 +96,7 @@ class DashboardView(View):
         role = role_of(user)
         self.now = timezone.now()
         self.caller = sessions.caller_of(request, user, role)
-        with timezone.override(Preferences.of(request).tzinfo):
+        with timezone.override(preferences.Preferences.of(request).tzinfo):
             if role is None:
                 return self.problem(
                     403, "No access", "Your account is not in the group viewer, operator or admin. Ask an admin."
@@ -180,7 +178,7 @@ class DashboardView(View):
         }
         return self.page(template, context, status=410)
 
-    def named(self, token: UUID) -> Caller:
+    def named(self, token: UUID) -> callers.Caller:
         """Return the caller with the form's token as the request id, which the journal keeps. So a form acts once."""
         return replace(self.caller, request_id=f"form:{token}")
 

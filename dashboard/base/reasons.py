@@ -29,9 +29,7 @@ class ReasonForm(forms.Form):
         return reason
 
 
-def offered(request: HttpRequest) -> list[str]:
-    return list(request.session.get("reasons", []))
-
-
 def remember(request: HttpRequest, reason: str) -> None:
-    request.session["reasons"] = [reason, *(old for old in offered(request) if old != reason)][:OFFERED]
+    """Put the reason before the others in the session, from which every form offers them."""
+    earlier = [old for old in request.session.get("reasons", []) if old != reason]
+    request.session["reasons"] = [reason, *earlier][:OFFERED]

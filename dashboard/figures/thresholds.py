@@ -6,8 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Model, QuerySet
 
 from mailbox.inspection.search import full_text
-from mailbox.inspection.statistics import standing
-from mailbox.inspection.statistics.backlogs import QUIET_AFTER, Limits
+from mailbox.inspection.statistics import backlogs, standing
 from mailbox.repairs.auto_retry import AutoRetry
 
 COUNTED_TO = 10_000
@@ -43,9 +42,9 @@ def stale_after() -> timedelta:
     return AutoRetry.from_settings().policy.min_lease_age
 
 
-def limits(now: datetime) -> Limits:
+def limits(now: datetime) -> backlogs.Limits:
     """Return the moments since which an agent is quiet, a queued task late and a lease stale."""
-    return Limits(now - QUIET_AFTER, standing.late_before(now), now - stale_after())
+    return backlogs.Limits(now - backlogs.QUIET_AFTER, standing.late_before(now), now - stale_after())
 
 
 def grouped(number: int) -> str:

@@ -1,7 +1,7 @@
 """The state of the hub now, in one query, and the decisions that need an operator, each with a link."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Self
@@ -11,13 +11,10 @@ from django.conf import settings
 from django.urls import reverse
 from django.utils import timezone
 
-from dashboard.figures import thresholds
-from dashboard.figures.plots import Bar
+from dashboard.figures import plots, thresholds
 from dashboard.figures.thresholds import COUNTED_TO, Count, grouped
-from mailbox.inspection.statistics import backlogs, standing
-from mailbox.inspection.statistics.series import Figures
+from mailbox.inspection.statistics import backlogs, series, standing
 from mailbox.inspection.statistics.standing import Standing
-from mailbox.models import Agent
 from mailbox.models.rollup import floor
 from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.words import json_text, times
@@ -55,21 +52,19 @@ def bands_of(stale_after: timedelta) -> list[Band]:
     return [Band(least=least, most=most) for least, most in zip(edges, [*edges[1:], None], strict=True)]
 
 
-def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, height: float = 100) -> list[Bar]:
+def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, height: float = 100) -> list[plots.Bar]:
     """Return a bar for each band. A band with any lease has a visible bar."""
     top = max((count for _, count in counts), default=0) or 1
-    edges = []
+    bars = []
     for place, (band, count) in enumerate(counts):
         tall = max(2.0, round(height * count / top, 1)) if count else 0.0
-        kind = "stale" if band.least >= stale_after else "leased"
-        x = 6.0 + 60 * place
-        edges.append(
-            Bar(
-                x=x,
+        bars.append(
+            plots.Bar(
+                x=6.0 + 60 * place,
                 y=28 + height - tall,
                 width=48,
                 height=tall,
-                kind=kind,
+                kind="stale" if band.least >= stale_after else "leased",
                 label=band.label,
                 count=count,
                 query=band.query,
@@ -77,7 +72,7 @@ def histogram(counts: Sequence[tuple[Band, int]], stale_after: timedelta, *, hei
                 is_first_stale=band.least == stale_after,
             )
         )
-    return edges
+    return bars
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,7 +147,7 @@ class Findings:
 
 def find(
     standing: OverviewFigures,
-    figures: Figures,
+    figures: series.Figures,
     now: datetime,
     *,
     named: int = AGENTS_NAMED,
@@ -183,7 +178,7 @@ def find(
     return Findings(decisions=decisions, calm=calm)
 
 
-def _cluster(figures: Figures, now: datetime) -> Iterator[Decision]:
+def _cluster(figures: series.Figures, now: datetime) -> Iterator[Decision]:
     if figures.is_late(now) and figures.through:
         since = timezone.localtime(figures.through)
         text = f"stopped at {since:%Y-%m-%d %H:%M}: no roll-ups, expiry, callbacks or retries"
@@ -229,74 +224,78 @@ def _in_trouble(busiest: Sequence[Any], standing: OverviewFigures, most: int) ->
     return [agent for agent in busiest if agent.pk in chosen]
 
 
+def _of_agents(
+    kind: str,
+    number: int,
+    agents: Sequence[Any],
+    what: str,
+    text: Callable[[Any], str],
+    also: Callable[[Any], Sequence[tuple[str, str]]] = lambda agent: (),
+) -> Iterator[Decision]:
+    """Yield a decision for each of the ``agents``, and one for the rest of the ``number`` that are in this trouble."""
+    for agent in agents:
+        yield Decision(
+            key=f"{kind}:{agent.display}",
+            subject=agent.display,
+            text=f"{text(agent)} · {_work(agent)}",
+            url=reverse("ops:agent", args=[agent.display]),
+            also=also(agent),
+        )
+    if number > len(agents):
+        yield _rest(kind, number - len(agents), what, f"{reverse('ops:agents')}?state={kind}")
+
+
 def _quiet(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
-    quiet = [agent for agent in agents if agent.is_quiet]
-    for agent in quiet:
+    def text(agent: Any) -> str:
         called_at = agent.last_called_at()
-        since = f"no contact for {_span(now - called_at)}" if called_at else "never connected"
-        text = f"{since} · {_work(agent)}"
-        yield Decision(key=f"quiet:{agent.display}", subject=agent.display, text=text, url=_page(agent))
-    yield from _more(standing.figures.quiet - len(quiet), "with work not polling", "quiet")
+        return f"no contact for {_span(now - called_at)}" if called_at else "never connected"
+
+    quiet = [agent for agent in agents if agent.is_quiet]
+    return _of_agents("quiet", standing.figures.quiet, quiet, "with work not polling", text)
 
 
 def _unserved(standing: OverviewFigures, agents: Sequence[Any], now: datetime) -> Iterator[Decision]:
-    unserved = [agent for agent in agents if agent.is_unserved and not agent.is_quiet]
-    for agent in unserved:
+    def text(agent: Any) -> str:
         pace = "falling behind" if agent.takes_work else "not picking up tasks"
-        text = f"{pace}: oldest queued {_span(now - agent.waits_since)} · {_work(agent)}"
-        url = f"{reverse('ops:tasks')}?state=queued&q=to:{quote(agent.display)}"
-        yield Decision(
-            key=f"unserved:{agent.display}",
-            subject=agent.display,
-            text=text,
-            url=_page(agent),
-            also=[("Queue", url)],
-        )
-    yield from _more(standing.figures.unserved - len(unserved), "with a backlog", "unserved")
+        return f"{pace}: oldest queued {_span(now - agent.waits_since)}"
+
+    def queue(agent: Any) -> Sequence[tuple[str, str]]:
+        return [("Queue", f"{reverse('ops:tasks')}?state=queued&q=to:{quote(agent.display)}")]
+
+    unserved = [agent for agent in agents if agent.is_unserved and not agent.is_quiet]
+    return _of_agents("unserved", standing.figures.unserved, unserved, "with a backlog", text, queue)
 
 
-def _errors(figures: Figures, now: datetime, most: int) -> Iterator[Decision]:
+def _errors(figures: series.Figures, now: datetime, most: int) -> Iterator[Decision]:
     if not any(point.error for point in figures.hub):
         return
-    shares = standing.error_shares(now)
+    shares, failures = standing.error_shares(now), f"{reverse('ops:failures')}?range=1h"
     for share in shares[:most]:
-        url = f"{reverse('ops:failures')}?range=1h"
         span = f"in the last {_span(floor(now) - share.since)}"
         text = f"{share.percent} % errors {span}: {grouped(share.errors)} of {_many(share.results, 'result')}"
-        if share.agent:
-            url = f"{url}&agent={quote(share.agent)}"
+        url = f"{failures}&agent={quote(share.agent)}" if share.agent else failures
         key = f"errors:{share.agent or 'hub'}"
         yield Decision(key=key, subject=share.agent or "Whole hub", text=text, url=url)
     if more := shares[most:]:
-        url = f"{reverse('ops:failures')}?range=1h"
-        yield _rest("errors", len(more), "with an error spike", url)
+        yield _rest("errors", len(more), "with an error spike", failures)
 
 
 def _paused(standing: OverviewFigures, agents: Sequence[Any]) -> Iterator[Decision]:
     paused = [agent for agent in agents if agent.paused_at]
-    for agent in paused:
-        text = f"paused · {_work(agent)}"
-        yield Decision(key=f"paused:{agent.display}", subject=agent.display, text=text, url=_page(agent))
-    yield from _more(standing.figures.paused_with_work - len(paused), "paused with tasks waiting", "paused")
+    number = standing.figures.paused_with_work
+    return _of_agents("paused", number, paused, "paused with tasks waiting", lambda agent: "paused")
 
 
 def _callbacks(standing: OverviewFigures) -> Iterator[Decision]:
+    late = _span(settings.A2A_ATTENTION_CALLBACK)
     for number, text, state in (
-        (Count(standing.figures.given_up), "failed permanently: resend or notify the sender", "disabled"),
-        (
-            Count(standing.figures.failing),
-            f"failing for over {_span(settings.A2A_ATTENTION_CALLBACK)}, still retrying",
-            "failing",
-        ),
+        (standing.figures.given_up, "failed permanently: resend or notify the sender", "disabled"),
+        (standing.figures.failing, f"failing for over {late}, still retrying", "failing"),
     ):
         if number:
-            yield Decision(
-                key=f"callbacks:{state}",
-                subject=f"{number} callback{'' if number.value == 1 else 's'}",
-                text=text,
-                url=f"{reverse('ops:deliveries')}?state={state}",
-                count=number.value,
-            )
+            subject = f"{Count(number)} callback{'' if number == 1 else 's'}"
+            url = f"{reverse('ops:deliveries')}?state={state}"
+            yield Decision(key=f"callbacks:{state}", subject=subject, text=text, url=url, count=number)
 
 
 def _scheduler(standing: OverviewFigures, now: datetime) -> Iterator[Decision]:
@@ -312,12 +311,6 @@ def _scheduler(standing: OverviewFigures, now: datetime) -> Iterator[Decision]:
         yield Decision(key="scheduler:late", subject="Retry scheduler", text=f"on, but {last}", url=url)
 
 
-def _more(number: int, what: str, state: str) -> Iterator[Decision]:
-    """Return the decision about the agents beyond those that are named. Its link leads to the list of all."""
-    if number > 0:
-        yield _rest(state, number, what, f"{reverse('ops:agents')}?state={state}")
-
-
 def _rest(kind: str, number: int, what: str, url: str) -> Decision:
     return Decision(key=f"{kind}:more", subject=_many(number, "more agent"), text=what, url=url, count=number)
 
@@ -328,10 +321,6 @@ def _work(agent: Any) -> str:
         f"{agent.leased} leased" if agent.leased else "",
     ]
     return ", ".join(filter(None, parts))
-
-
-def _page(agent: Agent) -> str:
-    return reverse("ops:agent", args=[agent.display])
 
 
 def _many(number: int, what: str) -> str:

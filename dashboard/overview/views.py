@@ -1,44 +1,38 @@
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from django.http import HttpRequest, HttpResponse
 
 from dashboard import time_charts
-from dashboard.agents.rows import rows_of
+from dashboard.agents import rows_of
 from dashboard.base.frame import Attention
 from dashboard.base.page import DashboardView
-from dashboard.figures import thresholds
-from dashboard.figures.plots import HOUR, SPARK
-from dashboard.figures.thresholds import COUNTED_TO, Count
+from dashboard.figures import plots, thresholds
 from dashboard.overview import decisions
-from dashboard.overview.decisions import OverviewFigures, histogram
 from dashboard.wording.journal import in_words
 from mailbox.inspection import journal
 from mailbox.inspection.statistics import backlogs, series
-from mailbox.inspection.statistics.series import Figures, Sum
 
 AGENTS_SHOWN = 8
 BUSIEST = 50  # agents that are read; those in trouble are mostly among them
 ACTS_SHOWN = 5
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trend:
+class Trend(NamedTuple):
     """The results of the last hour beside those of the hour before."""
 
-    last: Sum
-    before: Sum
+    last: series.Sum
+    before: series.Sum
     minutes: float  # length of the last hour, whose newest minute still runs
     since: datetime
 
     @classmethod
-    def of(cls, figures: Figures, now: datetime) -> Self:
-        since = HOUR.start(now)
+    def of(cls, figures: series.Figures, now: datetime) -> Self:
+        since = plots.HOUR.start(now)
         hour_before = since - timedelta(hours=1)
         return cls(
-            last=Sum.of(point for point in figures.hub if point.minute >= since),
-            before=Sum.of(point for point in figures.hub if hour_before <= point.minute < since),
+            last=series.Sum.of(point for point in figures.hub if point.minute >= since),
+            before=series.Sum.of(point for point in figures.hub if hour_before <= point.minute < since),
             minutes=(now - since) / timedelta(minutes=1),
             since=since,
         )
@@ -62,8 +56,8 @@ class Overview(DashboardView):
     """The start page: the state of the hub, and the decisions that wait for a person."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        hour = HOUR.start(self.now)
-        standing = OverviewFigures.read(self.now)
+        hour = plots.HOUR.start(self.now)
+        standing = decisions.OverviewFigures.read(self.now)
         busiest = backlogs.busiest(thresholds.limits(self.now), BUSIEST)
         agents = busiest[:AGENTS_SHOWN]
         figures = series.read(
@@ -71,11 +65,11 @@ class Overview(DashboardView):
             start=hour - timedelta(hours=1),
             runs_from=hour,
             agents=[agent.pk for agent in agents],
-            agents_start=SPARK.start(self.now),
+            agents_start=plots.SPARK.start(self.now),
         )
         acts = [in_words(event) for event in journal.newest_by_people(most=ACTS_SHOWN)]
         stale_after = thresholds.stale_after()
-        bars = histogram(standing.ages, stale_after)
+        bars = decisions.histogram(standing.ages, stale_after)
         context = {
             "stale_after": stale_after,
             "standing": standing,
@@ -94,7 +88,7 @@ class Overview(DashboardView):
 
     def _shown(self, context: dict[str, Any]) -> object:
         """Return the figures that can change. Ages do not count: they tick in the browser."""
-        standing: OverviewFigures = context["standing"]
+        standing: decisions.OverviewFigures = context["standing"]
         rows = [row.version for row in context["rows"]]
         figures = standing.figures
         since = figures.waits_since, figures.asks_since, figures.owed_since
@@ -104,8 +98,8 @@ class Overview(DashboardView):
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]
 
 
-def _attention(standing: OverviewFigures) -> Attention:
+def _attention(standing: decisions.OverviewFigures) -> Attention:
     """Take the counts of the navigation from the figures of the overview, which has read them."""
-    stale, figures = min(standing.stale, COUNTED_TO + 1), standing.figures
+    stale, figures = min(standing.stale, thresholds.COUNTED_TO + 1), standing.figures
     numbers = {"leases": stale, "results": figures.pending, "agents": figures.paused, "deliveries": figures.given_up}
-    return {route: Count(number) for route, number in numbers.items()}
+    return {route: thresholds.Count(number) for route, number in numbers.items()}

@@ -25,9 +25,7 @@ from dashboard.base import sessions
 from dashboard.people import sign_in
 from mailbox.access.callers import Role
 from mailbox.access.people import provisioning, second_factor, sign_ins
-from mailbox.access.people.sign_ins import Cause
-from mailbox.words import json_text
-from mailbox.words.errors import InvalidJsonError
+from mailbox.words import errors, json_text
 
 LARGEST_ANSWER = 1024 * 1024  # bytes
 MOST_SHOWN = 200  # characters of a refusal, for the log
@@ -67,7 +65,7 @@ def json_object(body: bytes) -> dict[str, Any]:
     """Return the JSON object of an answer. Raises `UnusableAnswerError` for anything else."""
     try:
         answer = json_text.loads(body)
-    except InvalidJsonError as error:
+    except errors.InvalidJsonError as error:
         raise UnusableAnswerError(f"the provider's answer is no JSON: {error}") from error
     if not isinstance(answer, dict):
         raise UnusableAnswerError("the provider's answer is no JSON object")
@@ -210,7 +208,7 @@ class Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # its pac
 
     def _refused(self, why: str) -> HttpResponse:
         """Send the person to the sign-in page, which has a sentence for ``refused`` and one for ``failed``."""
-        sign_ins.refused("", Cause.PROVIDER, sessions.address_of(self.request))
+        sign_ins.refused("", sign_ins.Cause.PROVIDER, sessions.address_of(self.request))
         return HttpResponseRedirect(f"{reverse('ops:sign-in')}?{why}")
 
 

@@ -16,8 +16,6 @@ from django.utils.cache import add_never_cache_headers
 from dashboard.base import frame, lost_form, sessions
 from dashboard.base.frame import HtmxRequest
 from mailbox.access.people import passwords, second_factor, sign_ins
-from mailbox.access.people.passwords import NotYetError
-from mailbox.access.people.sign_ins import Cause
 
 MOST_TYPED = 40  # characters
 
@@ -26,7 +24,7 @@ def code_problem(request: HttpRequest, person: User, typed: str) -> str:
     """Check a code that the person typed; return why it does not count, "" if it does."""
     check = second_factor.check(sessions.caller_of(request, person), person, typed[:MOST_TYPED])
     if not check.is_right:
-        sign_ins.refused(person.username, Cause.CODE, sessions.address_of(request))
+        sign_ins.refused(person.username, sign_ins.Cause.CODE, sessions.address_of(request))
     return problem_of_check(check)
 
 
@@ -51,11 +49,11 @@ def person_with(request: HttpRequest, username: str, password: str) -> User | No
         return user
     passwords.failed(username, address)
     is_locked = getattr(request, "axes_locked_out", False)
-    sign_ins.refused(username, Cause.LOCKED if is_locked else Cause.PASSWORD, address)
+    sign_ins.refused(username, sign_ins.Cause.LOCKED if is_locked else sign_ins.Cause.PASSWORD, address)
     return None
 
 
-def postponed(response: HttpResponse, later: NotYetError) -> HttpResponse:
+def postponed(response: HttpResponse, later: passwords.NotYetError) -> HttpResponse:
     """Return the response with the status and the header that say when to try again."""
     response.status_code = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
     response["Retry-After"] = str(later.retry_after)
@@ -79,7 +77,7 @@ def demanded(request: HtmxRequest) -> HttpResponse | None:
         return _page(request, person)
     try:
         problem = _problem_of(request, person)
-    except NotYetError as later:
+    except passwords.NotYetError as later:
         return postponed(_page(request, person, later.message, ticket=later.ticket), later)
     if problem:
         return _page(request, person, problem)

@@ -1,10 +1,9 @@
 """The pages of a person's own settings: preferences, password, sessions and second factor."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import segno
 from django import forms
@@ -16,29 +15,22 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.utils.http import url_has_allowed_host_and_scheme
 
-from dashboard.base import sessions
+from dashboard.base import preferences, sessions
 from dashboard.base.page import DashboardView
-from dashboard.base.preferences import COMMON_ZONES, DENSITIES, LIVE_SECONDS, READ, THEMES, TIMES, Preferences, is_zone
 from dashboard.people import proof
 from mailbox.access.people import passwords, second_factor, sign_ins
 from mailbox.access.people.passwords import NotYetError
-from mailbox.access.people.second_factor import Check
-
-if TYPE_CHECKING:
-    SetPasswordBase = SetPasswordForm[User]
-else:
-    SetPasswordBase = SetPasswordForm
 
 
 class Settings(DashboardView):
     """The person's preferences. They change nothing but the cookies of this browser."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        return self._form(Preferences.of(request).zone)
+        return self._form(preferences.Preferences.of(request).zone)
 
     def post(self, request: HttpRequest) -> HttpResponse:
-        old, zone = Preferences.of(request), request.POST.get("zone")
-        if zone is not None and not is_zone(zone.strip()):
+        old, zone = preferences.Preferences.of(request), request.POST.get("zone")
+        if zone is not None and not preferences.is_zone(zone.strip()):
             return self._form(zone, f'"{zone[:100]}" is not a time zone. Example: Europe/Berlin.')
         chosen = old.with_changes(_posted(request))
         after = request.POST.get("next", "")
@@ -50,29 +42,29 @@ class Settings(DashboardView):
         return response
 
     def _form(self, zone: str, problem: str = "") -> HttpResponse:
-        kept = Preferences.of(self.request)
+        kept = preferences.Preferences.of(self.request)
         shown = kept.with_changes(_posted(self.request)) if problem else kept
         context = {
             "chosen": shown,
             "zone": zone,
-            "themes": THEMES,
-            "times": TIMES,
-            "densities": DENSITIES,
-            "zones": dict.fromkeys([*COMMON_ZONES, kept.zone]),
-            "live_seconds": LIVE_SECONDS,
+            "themes": preferences.THEMES,
+            "times": preferences.TIMES,
+            "densities": preferences.DENSITIES,
+            "zones": dict.fromkeys([*preferences.COMMON_ZONES, kept.zone]),
+            "live_seconds": preferences.LIVE_SECONDS,
             "problem": problem,
         }
         return self.page("ops/settings.html", context, status=422 if problem else 200)
 
 
 def _posted(request: HttpRequest) -> dict[str, str]:
-    return {name: request.POST.get(name, "").strip() for name in READ if name in request.POST}
+    return {name: request.POST.get(name, "").strip() for name in preferences.READ if name in request.POST}
 
 
 _CURRENT = forms.PasswordInput(attrs={"autocomplete": "current-password"})
 
 
-class ChangeForm(SetPasswordBase):
+class ChangeForm(SetPasswordForm):  # type: ignore[type-arg]
     """The current password and a new one, twice."""
 
     old_password = forms.CharField(label="Current password", strip=False, widget=_CURRENT)
@@ -88,8 +80,7 @@ class OtherSessionsForm(forms.Form):
         super().__init__(data, auto_id="elsewhere_%s")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnSession:
+class OwnSession(NamedTuple):
     """A session of the person; ``is_this`` marks the session of this request."""
 
     signed_in_at: datetime
@@ -189,7 +180,7 @@ class SecondFactorPage(DashboardView):
         this = self.request.session.session_key
         others = [key for key, _ in sign_ins.of_person(self.person.pk, self.now) if key != this]
         confirmed = second_factor.confirm(self.caller, self.person, typed[: proof.MOST_TYPED], ending=others)
-        if isinstance(confirmed, Check):
+        if isinstance(confirmed, second_factor.Check):
             return self._show(proof.problem_of_check(confirmed), status=HTTPStatus.UNPROCESSABLE_ENTITY)
         self.request.session[sessions.SECOND_FACTOR] = True
         return self._show(new_codes=confirmed)

@@ -17,11 +17,9 @@ from django.urls import reverse
 from django.utils.cache import add_never_cache_headers
 from django.views import View
 
-from dashboard.base import frame, sessions
-from dashboard.base.page import number_in
+from dashboard.base import frame, page, sessions
 from dashboard.people import proof
-from mailbox.access.people import second_factor, sign_ins
-from mailbox.access.people.passwords import NotYetError
+from mailbox.access.people import passwords, second_factor, sign_ins
 
 PENDING = "second_step"  # in a session that is not signed in: whose password was right, and where they go
 LASTS = 300  # seconds
@@ -106,10 +104,12 @@ class SignIn(auth_views.LoginView):
         return super().dispatch(request, *args, **kwargs)
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+        """Sign in; or return the form with the name but without the password, and say when to send it."""
         try:
             return super().post(request, *args, **kwargs)
-        except NotYetError as later:
-            return self._later(later)
+        except passwords.NotYetError as later:
+            form = self.authentication_form(request, initial={"username": request.POST.get("username", "")})
+            return proof.postponed(self.render_to_response(self.get_context_data(form=form, later=later)), later)
 
     def form_valid(self, form: AuthenticationForm) -> HttpResponse:
         if second_factor.of_person(form.get_user()):
@@ -122,11 +122,6 @@ class SignIn(auth_views.LoginView):
         provider = settings.A2A_OIDC_NAME if settings.A2A_OIDC_ISSUER else ""
         own = {"provider": provider} | {f"is_{why}": why in self.request.GET for why in ("refused", "failed")}
         return {**super().get_context_data(**kwargs), **frame.look(self.request), **own}
-
-    def _later(self, later: NotYetError) -> HttpResponse:
-        """Return the form again, with the name but without the password, and say when to send it."""
-        form = self.authentication_form(self.request, initial={"username": self.request.POST.get("username", "")})
-        return proof.postponed(self.render_to_response(self.get_context_data(form=form, later=later)), later)
 
 
 class SignOut(auth_views.LogoutView):
@@ -150,7 +145,7 @@ class Favicon(View):
     """The icon of the hub, with the number of stale leases if there are any."""
 
     def get(self, request: HttpRequest) -> HttpResponse:
-        stale = number_in(request.GET.get("stale", ""), 8) or 0
+        stale = page.number_in(request.GET.get("stale", ""), 8) or 0
         response = render(request, "ops/favicon.svg", {"stale": min(stale, 99)}, content_type="image/svg+xml")
         response["Cache-Control"] = "public, max-age=3600"
         return response

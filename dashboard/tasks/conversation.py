@@ -1,16 +1,18 @@
-"""The conversation and the artifacts of a task, as its page shows them: the newest, each up to a length."""
+"""The conversation, the artifacts and the history of a task, as its page shows them.
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any
+Of messages and artifacts it shows the newest, each up to a length. The history is a sequence of states.
+"""
 
-from dashboard.wording import payload
-from dashboard.wording.payload import Part
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from dashboard.wording import journal, payload
 from mailbox.inspection import answers, tasks
 from mailbox.inspection.answers import Produced
-from mailbox.models import Agent, Message, Task
-from mailbox.words import content
+from mailbox.models import Agent, Lease, Message, Task
+from mailbox.words import content, kinds
 
 OPENING = 300  # characters of a message in the history
 MESSAGES, ARTIFACTS = 30, 20  # messages and artifacts of a page
@@ -19,8 +21,7 @@ READ = 4 * payload.SHOWN  # characters of JSON
 LARGEST_CHUNK = 2**20  # characters of a chunk that a page still reads
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Saying:
+class Saying(NamedTuple):
     """A message. ``turn`` counts the messages of the task's sender, from 1 for the task itself; None for its agent's.
 
     ``details`` is what its author sent beside it, as JSON; "" without anything. ``left`` counts the blocks that are not
@@ -31,7 +32,7 @@ class Saying:
     at: datetime
     by: Agent
     turn: int | None
-    parts: Sequence[Part]
+    parts: Sequence[payload.Part]
     left: int
     message_id: str
     details: str
@@ -48,8 +49,7 @@ class Saying:
         return next((part.text[:OPENING] for part in self.parts if part.text), "")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Talk:
+class Talk(NamedTuple):
     """Messages in order. ``earlier`` is the number of the first if earlier messages are left out, else None."""
 
     sayings: Sequence[Saying]
@@ -61,14 +61,13 @@ class Talk:
         return next((one for one in reversed(self.sayings) if one.is_question), None)
 
     @property
-    def progress(self) -> Part | None:
+    def progress(self) -> payload.Part | None:
         """The newest progress among the messages; None without one."""
         parts = (part for one in reversed(self.sayings) for part in reversed(one.parts))
         return next((part for part in parts if part.share is not None), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shown:
+class Shown(NamedTuple):
     """An artifact with its first parts. ``details`` is its metadata as JSON, "" without any.
 
     ``is_cut`` is whether some of its content is not shown.
@@ -78,7 +77,7 @@ class Shown:
     name: str
     description: str
     details: str
-    parts: Sequence[Part]
+    parts: Sequence[payload.Part]
     is_cut: bool
 
     @property
@@ -96,8 +95,7 @@ class Shown:
         return f"artifact-{self.artifact.seq}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArtifactList:
+class ArtifactList(NamedTuple):
     """The newest artifacts in order. ``left`` counts the earlier artifacts."""
 
     shown: Sequence[Shown]
@@ -166,3 +164,118 @@ def _shown(artifact: Produced, details: dict[str, Any], read: tuple[Sequence[Any
 
 def _beside(details: dict[str, Any]) -> str:
     return payload.pretty(details)[:MESSAGE_SHOWN] if details else ""
+
+
+@dataclass(slots=True, kw_only=True)
+class Card:
+    """A state of the task, with the journal rows that began and followed it.
+
+    ``until`` is None while the task is in this state.
+    """
+
+    state: str
+    act: journal.JournalLine
+    until: datetime | None = None
+    notes: list[journal.JournalLine] = field(default_factory=list)
+
+    @property
+    def since(self) -> datetime:
+        return self.act.event.at
+
+    @property
+    def is_final(self) -> bool:
+        return self.state in Task.Outcome.values
+
+    @property
+    def attempt(self) -> int | None:
+        return self.act.event.fields.get("attempt") if self.state == Task.State.IN_FLIGHT else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttemptTiming:
+    """A lease with its times: in the queue before it, at work, and until the next lease.
+
+    ``waited`` is None if the attempt before it was not read. ``gap`` is None if no lease follows yet. ``ending`` is the
+    state in which the attempt ended, ``in_flight`` while it lasts.
+    """
+
+    lease: Lease
+    ending: str
+    waited: timedelta | None
+    ran: timedelta
+    gap: timedelta | None
+
+
+def cards(acts: Sequence[journal.JournalLine]) -> list[Card]:
+    """Return the states of a task, newest first. ``acts`` are the rows of its life in order."""
+    cards: list[Card] = []
+    for act in acts:
+        state = _leads_to(act)
+        if state:
+            if cards:
+                cards[-1].until = act.event.at
+            cards.append(Card(state=state, act=act))
+        elif cards:
+            cards[-1].notes.append(act)
+    return cards[::-1]
+
+
+def attempts(task: Task, leases: Sequence[Lease], now: datetime) -> list[AttemptTiming]:
+    """Return the attempts of ``leases``, which are the task's newest leases, newest first."""
+    timings = []
+    later: Lease | None = None
+    for place, lease in enumerate(leases):
+        earlier = leases[place + 1] if place + 1 < len(leases) else None
+        queued_at = earlier.ended_at if earlier else task.sent_at if lease.attempt == 1 else None
+        ended_at = lease.ended_at or now
+        timings.append(
+            AttemptTiming(
+                lease=lease,
+                ending=ending_of(lease, task),
+                waited=lease.leased_at - queued_at if queued_at else None,
+                ran=ended_at - lease.leased_at,
+                gap=later.leased_at - ended_at if later else None,
+            )
+        )
+        later = lease
+    return timings
+
+
+def ending_of(lease: Lease, task: Task) -> str:
+    """Return the state in which an attempt of ``task`` ended, ``in_flight`` while it lasts."""
+    if lease.end == Lease.End.RESULT:
+        return OF_A_RESULT.get(task.outcome or "", "result")
+    return lease.end or "in_flight"
+
+
+# The ending of the attempt whose result ended the task so.
+OF_A_RESULT: Mapping[str, str] = {
+    Task.Outcome.ERROR: "failed",
+    Task.Outcome.PARTIAL: "partial",
+    Task.Outcome.REJECTED: "rejected",
+}
+
+# The state after a row of these kinds, with any data.
+LEADS_TO: Mapping[str, str] = {
+    kinds.Kind.TASK_WOKEN: "queued",
+    kinds.Kind.TASK_RELEASED: "queued",
+    kinds.Kind.TASK_LEASED: "in_flight",
+    kinds.Kind.TASK_ASKED: "interrupted",
+    kinds.Kind.TASK_CANCELLED: "cancelled",
+    kinds.Kind.TASK_EXPIRED: "expired",
+}
+
+
+def _leads_to(act: journal.JournalLine) -> str:
+    """Return the state that this row put the task into; "" if the row changed no state."""
+    data = act.event.fields
+    match act.event.kind:
+        case kinds.Kind.TASK_SENT:
+            return "waiting" if data.get("waits_on") else "queued"
+        case kinds.Kind.MESSAGE_SENT:
+            return "queued" if data.get("answers") else ""
+        case kinds.Kind.REPAIR_APPLIED:
+            return "error" if data.get("action") == "force_error" else "queued"
+        case kinds.Kind.RESULT_POSTED | kinds.Kind.RESULT_REPLAYED:
+            return str(data.get("status") or "ok")
+    return LEADS_TO.get(act.event.kind, "")

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
+from typing import NamedTuple
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils import timezone
 
 from dashboard.base.page import DashboardView, number_in
-from dashboard.tasks import conversation
-from dashboard.tasks.files import blocks_of_artifact, blocks_of_message
+from dashboard.tasks import conversation, files
 from dashboard.templatetags.ops import clipped, short
 from dashboard.wording import payload
-from dashboard.wording.payload import Part
 from mailbox.inspection import journal, tasks
-from mailbox.models import Result, Task
+from mailbox.models import Task
 
 MOST = 600  # lines of each text that are compared
 AROUND = 3  # equal lines around a change
@@ -26,16 +24,14 @@ AROUND = 3  # equal lines around a change
 EQUAL, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DiffLine:
+class DiffLine(NamedTuple):
     """A line of the difference. ``sign`` is one of the four signs of this module."""
 
     sign: str
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(NamedTuple):
     """The changed lines with some equal lines around each. ``is_cut`` is whether lines past `MOST` were not compared.
 
     ``lines`` is empty if the compared lines are equal.
@@ -113,8 +109,9 @@ class TaskDiff(DashboardView):
         """Yield the name and the label of each text of a task that can be compared."""
         if task.result_or_none:
             yield "result", f"Result of this task, {task.outcome}"
-        for one in _results_of_the_same_work(task):
-            yield f"result-of-{one.task.uuid}", f"Result of {short(one.task.uuid)}, {one.status}, {_clock(one)}"
+        for one in tasks.results_of_alike(task, most=ALIKE, original=journal.copied_from(task.uuid)):
+            posted = f"{timezone.localtime(one.posted_at):%Y-%m-%d %H:%M:%S}"
+            yield f"result-of-{one.task.uuid}", f"Result of {short(one.task.uuid)}, {one.status}, {posted}"
         if task.has_messages:
             for said in reversed(conversation.talk(task, (), before=None).sayings):
                 yield said.whole, f"Message of {said.by}: {clipped(said.opening, LABEL)}"
@@ -122,11 +119,6 @@ class TaskDiff(DashboardView):
             for made in reversed(conversation.made(task).shown):
                 yield made.whole, f"Artifact {clipped(made.title, LABEL)}"
         yield "request", "Request"
-
-
-def _results_of_the_same_work(task: Task) -> Sequence[Result]:
-    """Return the newest results of tasks with the same key, and that of the task of which this one is a copy."""
-    return tasks.results_of_alike(task, most=ALIKE, original=journal.copied_from(task.uuid))
 
 
 def _text(task: Task, name: str) -> str:
@@ -151,7 +143,7 @@ def _of_result(task: Task) -> str:
     return "\n\n".join([f"Status: {task.outcome}", *error, _written(payload.of_blocks(result.blocks))])
 
 
-def _written(parts: Sequence[Part]) -> str:
+def _written(parts: Sequence[payload.Part]) -> str:
     """Return parts as one text, each of them below its title. A file is only named."""
     texts = []
     for part in parts:
@@ -163,8 +155,4 @@ def _written(parts: Sequence[Part]) -> str:
     return "\n\n".join(texts)
 
 
-def _clock(result: Result) -> str:
-    return f"{timezone.localtime(result.posted_at):%Y-%m-%d %H:%M:%S}"
-
-
-BLOCKS = {"message": blocks_of_message, "artifact": blocks_of_artifact}
+BLOCKS = {"message": files.blocks_of_message, "artifact": files.blocks_of_artifact}

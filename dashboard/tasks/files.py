@@ -18,7 +18,6 @@ from django.utils.decorators import method_decorator
 
 from dashboard.base.page import DashboardView
 from dashboard.wording import payload
-from dashboard.wording.payload import File
 from mailbox.access.callers import Caller
 from mailbox.dialects.base.bodies import JSONRenderer
 from mailbox.dialects.covenant import wire
@@ -91,11 +90,11 @@ class TaskMedia(DashboardView):
         return cut(request, whole)
 
     @method_decorator(csp_update({"sandbox": True}))
-    def _picture(self, file: File) -> HttpResponse:
+    def _picture(self, file: payload.File) -> HttpResponse:
         return _response(file, file.media_type, "inline")
 
     @method_decorator(csp_update({"sandbox": ["allow-same-origin"], "media-src": [SELF]}))
-    def _sound(self, file: File) -> HttpResponse:
+    def _sound(self, file: payload.File) -> HttpResponse:
         """Return a sound that the browser's player may load. Scripts stay forbidden."""
         return _response(file, file.media_type, "inline")
 
@@ -125,7 +124,7 @@ class TaskJson(DashboardView):
         return response
 
 
-def _file(caller: Caller, task_id: UUID, part: str) -> File:
+def _file(caller: Caller, task_id: UUID, part: str) -> payload.File:
     """Return a part of a task by its name."""
     task = tasks.task(caller, task_id).task
     of_a_row = _OF_A_ROW.fullmatch(part)
@@ -136,7 +135,7 @@ def _file(caller: Caller, task_id: UUID, part: str) -> File:
     return _of_blocks(blocks, block, f"task-{task.uuid}-{part}")
 
 
-def _response(file: File, content_type: str, how: str) -> HttpResponse:
+def _response(file: payload.File, content_type: str, how: str) -> HttpResponse:
     response = HttpResponse(file.content, content_type=content_type)
     response["Content-Disposition"] = f'{how}; filename="{file.name}"'
     return response
@@ -194,7 +193,7 @@ def blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
     return content.joined(answers.blocks_of(task, artifact))
 
 
-def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: str) -> File:
+def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: str) -> payload.File:
     """Return one of the blocks as a file, or all of them: a single block as itself, several as JSON."""
     every = list(blocks)
     if number is not None:
@@ -204,7 +203,7 @@ def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: st
     return payload.file_of(every[0], name) if len(every) == 1 else payload.json_file(every, f"{name}.json")
 
 
-def _part(task: Task, result: Result | None, part: str) -> File:
+def _part(task: Task, result: Result | None, part: str) -> payload.File:
     name = f"task-{task.uuid}-{part}"
     match part:
         case "intent":

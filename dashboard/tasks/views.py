@@ -18,18 +18,14 @@ from django.utils.decorators import method_decorator
 from django.utils.functional import SimpleLazyObject
 from django.utils.safestring import SafeString
 
-from dashboard.base import export
+from dashboard.base import export, preferences
 from dashboard.base.list_page import ALL, ListPage
 from dashboard.base.page import DashboardView, number_in
-from dashboard.base.preferences import Preferences
 from dashboard.figures import thresholds
-from dashboard.figures.thresholds import Count
-from dashboard.tasks import conversation, story
-from dashboard.tasks.conversation import ArtifactList, Saying, Shown, Talk
-from dashboard.tasks.story import AttemptTiming
+from dashboard.tasks import conversation
+from dashboard.tasks.conversation import ArtifactList, AttemptTiming, Saying, Shown, Talk
 from dashboard.wording import commands, payload
 from dashboard.wording.journal import JournalLine, in_words
-from dashboard.wording.payload import Part
 from mailbox.access.own_agents import OPERATORS
 from mailbox.database.paging import Page
 from mailbox.inspection import journal, leases, tasks
@@ -119,7 +115,7 @@ class Previews:
     chosen: str
     room: int = payload.MOST_RENDERED
 
-    def of(self, part: Part) -> SafeString | None:
+    def of(self, part: payload.Part) -> SafeString | None:
         """Return the preview of a part as HTML, None for a part that stays text."""
         text = part.text or ""
         if not part.has_preview or (part.name != self.chosen and not part.is_markdown):
@@ -150,11 +146,11 @@ class TaskDetailPage(DashboardView):
         now_so = self._now(task, lease)
         before = number_in(request.GET.get("before", ""), 9)
         questions = {act.event.seq or 0 for act in acts if act.event.kind == Kind.TASK_ASKED}
-        timings = story.attempts(task, attempts, self.now)
+        timings = conversation.attempts(task, attempts, self.now)
         talk = _lazily(lambda: _talk(task, questions, before))
         made = _lazily(lambda: conversation.made(task) if task.has_artifacts else NO_ARTIFACTS)
         life = [act for act in reversed(acts) if act.is_life]
-        hides = Preferences.of(request).hide_payloads
+        hides = preferences.Preferences.of(request).hide_payloads
         context = {
             **now_so,
             "talk": talk,
@@ -166,7 +162,7 @@ class TaskDetailPage(DashboardView):
             "state_for_clients": states.of_task(task.state, task.awaits, task.outcome),
             "asking": newest if task.state == Task.State.INTERRUPTED else None,
             "attempts": timings,
-            "cards": _lazily(lambda: story.cards(life if hides else quoted(life, talk))),
+            "cards": _lazily(lambda: conversation.cards(life if hides else quoted(life, talk))),
             "beside": [act for act in acts if not act.is_life],
             "is_cut": about.next_cursor is not None,
             **self._carried(task),
@@ -185,7 +181,11 @@ class TaskDetailPage(DashboardView):
         stale_after = thresholds.stale_after()
         is_stale = lease is not None and lease.is_stale(self.now, stale_after)
         waits = "waiting" if task.waits_on_id is not None else None
-        left = None if task.deadline_ms is None else timedelta(milliseconds=task.deadline_ms) - self._since_epoch()
+        left = (
+            None
+            if task.deadline_ms is None
+            else timedelta(milliseconds=task.deadline_ms, seconds=-self.now.timestamp())
+        )
         return {
             "lease": lease,
             "is_stale": is_stale,
@@ -197,9 +197,6 @@ class TaskDetailPage(DashboardView):
             "is_late": left is not None and left <= timedelta(0),
             "late_by": -left if left is not None else None,
         }
-
-    def _since_epoch(self) -> timedelta:
-        return timedelta(seconds=self.now.timestamp())
 
     def _carried(self, task: Task) -> dict[str, Any]:
         result = task.result_or_none
@@ -215,14 +212,11 @@ class TaskDetailPage(DashboardView):
 
     def _related(self, task: Task) -> dict[str, Any]:
         at = self.now, self.at.stale_after
-        children = list(tasks.children(task).with_opening().with_stale(*at)[: CHILDREN + 1])
-        alike = list(tasks.alike(task).with_opening().with_stale(*at)[: ALIKE + 1])
-        return {
-            "children": children[:CHILDREN],
-            "has_more_children": len(children) > CHILDREN,
-            "alike": alike[:ALIKE],
-            "has_more_alike": len(alike) > ALIKE,
-        }
+        related: dict[str, Any] = {}
+        for name, kin, most in (("children", tasks.children(task), CHILDREN), ("alike", tasks.alike(task), ALIKE)):
+            rows = list(kin.with_opening().with_stale(*at)[: most + 1])
+            related |= {name: rows[:most], f"has_more_{name}": len(rows) > most}
+        return related
 
     def _notified(self, task: Task) -> dict[str, Any]:
         """Return the webhooks of a task and its newest callbacks and events."""
@@ -291,7 +285,7 @@ class TaskList(ListPage):
     def exported(self, rows: TaskQuerySet) -> TaskQuerySet:
         return rows.with_error()
 
-    def total(self, rows: TaskQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: TaskQuerySet, page: Page[Any]) -> thresholds.Count:
         """Return the number of all tasks. Every task in flight has one live lease, and these are counted sooner."""
         if self.query == terms.term(self.tab, "in_flight"):
             return thresholds.counted(leases.live(self.now))

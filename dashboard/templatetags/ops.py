@@ -6,6 +6,7 @@ How the pages show a state: its sign, its word, and the name of its colour.
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from html import escape
 from typing import Any
@@ -19,14 +20,12 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
+from dashboard import time_charts
 from dashboard.figures import plots, thresholds
-from dashboard.figures.plots import Range
 from dashboard.wording.payload import Part
 from mailbox.database import descent
 from mailbox.inspection.search import terms
-from mailbox.inspection.statistics import standing
-from mailbox.inspection.statistics.backlogs import COUNTED_TO
-from mailbox.inspection.statistics.history import Slot
+from mailbox.inspection.statistics import backlogs, history, standing
 from mailbox.words import redaction, times
 
 STATES = {
@@ -176,13 +175,13 @@ def results_of(context: Context, status: str, count: int, posted: str) -> str:
 
 
 @register.filter
-def finished_in(slot: Slot) -> str:
+def finished_in(slot: history.Slot) -> str:
     """Write the filter of the tasks that ended in this slot."""
     return plots.finished(slot.start, slot.end)
 
 
 @register.filter
-def posted_in(slot: Slot) -> str:
+def posted_in(slot: history.Slot) -> str:
     """Write the filter of the results of this slot."""
     return plots.posted(slot.start, slot.end)
 
@@ -195,7 +194,7 @@ def absolute(number: int) -> int:
 @register.filter
 def up_to(number: int) -> str:
     """Write an agent's backlog, which is counted no further than `COUNTED_TO`."""
-    return f"{thresholds.grouped(COUNTED_TO)}+" if number > COUNTED_TO else thresholds.grouped(number)
+    return f"{thresholds.grouped(backlogs.COUNTED_TO)}+" if number > backlogs.COUNTED_TO else thresholds.grouped(number)
 
 
 @register.filter
@@ -204,16 +203,10 @@ def counted(number: int) -> str:
     return str(thresholds.Count(number))
 
 
-@register.simple_tag
-def axis(moment: datetime, scale: Range) -> str:
+def axis(moment: datetime, scale: plots.Range) -> str:
     """Write the left end of a chart: the time, and for a long chart the day."""
     local = timezone.localtime(moment).replace(tzinfo=None)
     return local.isoformat(" ", "minutes") if scale.span >= timedelta(days=1) else f"{local:%H:%M}"
-
-
-@register.filter
-def span(value: timedelta) -> str:
-    return times.write(value)
 
 
 @register.simple_tag
@@ -281,6 +274,8 @@ def delivery_problem(problem: str | None, status: int | None) -> str:
     return in_words(problem or "", status) if problem or status else ""
 
 
+register.filter("span", times.write)
+register.filter("grouped", thresholds.grouped)
 register.filter("public_part", redaction.url)
 register.filter("without_secrets", redaction.text)
 
@@ -345,11 +340,6 @@ def add_number(value: float, other: float) -> float:
     return round(value + other, 1)
 
 
-@register.filter
-def grouped(number: int) -> str:
-    return thresholds.grouped(number)
-
-
 @register.simple_tag
 def lasted(since: datetime, until: datetime) -> str:
     """Write the time from ``since`` to ``until``."""
@@ -366,3 +356,31 @@ def with_query(context: dict[str, Any], **changes: str | None) -> str:
         if value:
             query[name] = value
     return f"?{query.urlencode()}"
+
+
+@register.simple_tag
+def hit_areas(hits: Sequence[time_charts.Hit], among: str, scale: plots.Range) -> SafeString:
+    """Write the areas that lead to the tasks of each slot. ``among`` is the query that narrows them.
+
+    Django's own escaping of hundreds of areas takes as long as the rest of a page, so one call writes them all.
+    """
+    tasks = escape(f"{reverse('ops:tasks')}?{among}")
+    return SafeString(
+        "".join(
+            f'<a href="{tasks}{escape(hit.query)}" tabindex="-1"><title>{axis(hit.start, scale)}: {escape(hit.words)}'
+            f'</title><rect class="area" x="{hit.x}" width="{hit.width}" height="100"></rect></a>'
+            for hit in hits
+        )
+    )
+
+
+@register.simple_tag
+def event_marks(marks: Sequence[time_charts.Mark]) -> SafeString:
+    """Write a line for each marked event, with a link to it."""
+    return SafeString(
+        "".join(
+            f'<a href="{escape(mark.url)}" tabindex="-1"><path class="event" d="M{mark.x} 0v100">'
+            f"<title>{escape(mark.words)}</title></path></a>"
+            for mark in marks
+        )
+    )

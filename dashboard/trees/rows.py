@@ -108,7 +108,7 @@ class Forest:
     def rows(self, selection: Selection) -> list[Row]:
         """Return the rows from top to bottom, at most one more than `MOST_ROWS`. That row shows that there are more."""
         kept = self._kept(selection)
-        to_focus = self._ancestors_of([self.bars[selection.focus]] if selection.focus in self.depths else [])
+        to_focus = self._to(selection.focus)
         reach = self._reach(selection)
         rows: list[Row] = []
         stack: list[Row] = list(reversed(list(self._siblings(self.tops, "top", 0, kept, selection))))
@@ -157,11 +157,7 @@ class Forest:
     def _group(self, family: Sequence[TaskBar], key: str, selection: Selection) -> Group:
         members = sorted(family, key=lambda bar: not bar.has_failed)
         shown = selection.opened.get(key, 0)
-        inside = (
-            self._ancestors_of([self.bars[selection.focus]]) | {selection.focus}
-            if selection.focus in self.depths
-            else set()
-        )
+        inside = self._to(selection.focus) | {selection.focus}
         for place, bar in enumerate(members):
             if bar.uuid in inside:
                 shown = max(shown, SHOWN, place + 1)
@@ -191,13 +187,12 @@ class Forest:
         return {bar.uuid for bar in fits} | self._ancestors_of(fits) | ({selection.focus} if selection.focus else set())
 
     def _fits(self, bar: TaskBar, selection: Selection) -> bool:
-        if selection.only == "errors" and not bar.has_failed:
-            return False
-        if selection.only == "stale" and bar.state != "stale":
-            return False
-        if selection.only == "open" and bar.resolved_at is not None:
-            return False
-        return bar.lasts(self.now) >= selection.least
+        has = {"errors": bar.has_failed, "stale": bar.state == "stale", "open": bar.resolved_at is None}
+        return has.get(selection.only, True) and bar.lasts(self.now) >= selection.least
+
+    def _to(self, focus: UUID | None) -> set[UUID]:
+        """Return the tasks that must be open for the focus to be seen."""
+        return self._ancestors_of([self.bars[focus]]) if focus is not None and focus in self.depths else set()
 
     def _ancestors_of(self, bars: Sequence[TaskBar] | Iterator[TaskBar]) -> set[UUID]:
         ancestors: set[UUID] = set()

@@ -18,7 +18,6 @@ from dashboard.trees.rows import MORE, MOST_ROWS, SHOWN, Forest, Row, Selection
 from dashboard.trees.waterfall import FAILED, LeaseSpan, TaskBar, Window
 from mailbox.inspection import trees
 from mailbox.inspection.search import terms
-from mailbox.inspection.trees import ListedTree, Member
 from mailbox.words import json_text
 
 LEAST: Mapping[str, timedelta] = {
@@ -85,7 +84,7 @@ class TreePage(DashboardView):
         shown = [(member.task.pk, member.task.journal_seq) for member in members]
         return self.live("ops/tree.html", context, (shown, request.GET.urlencode(), is_open and self.now.minute))
 
-    def _state(self, member: Member, stale_after: timedelta) -> str:
+    def _state(self, member: trees.Member, stale_after: timedelta) -> str:
         if any(lease.is_stale(self.now, stale_after) for lease in member.leases):
             return "stale"
         return "waiting" if member.task.waits_on_id is not None else member.task.outcome or member.task.state
@@ -213,7 +212,7 @@ OF_A_LEASE = export.columns("lease_id holder=holder.display attempt leased_at en
 OF_A_RESULT = export.columns("status error_message")
 
 
-def _plain(member: Member) -> dict[str, Any]:
+def _plain(member: trees.Member) -> dict[str, Any]:
     result = member.result
     return {
         **export.record(member.task, OF_A_TASK),
@@ -227,7 +226,7 @@ def _plain(member: Member) -> dict[str, Any]:
     }
 
 
-def _bar(member: Member, state: str) -> TaskBar:
+def _bar(member: trees.Member, state: str) -> TaskBar:
     task = member.task
     return TaskBar(
         uuid=task.uuid,
@@ -253,7 +252,7 @@ def _listed(bar: TaskBar, state: str) -> str:
     return " ".join(filter(None, [*parts, alike]))
 
 
-def _attempt(member: Member, lease: Any) -> LeaseSpan:
+def _attempt(member: trees.Member, lease: Any) -> LeaseSpan:
     repair = member.repair_of(lease)
     return LeaseSpan(
         number=lease.attempt,
@@ -273,7 +272,7 @@ SINCE: Mapping[str, timedelta] = {
     "30d": timedelta(days=30),
 }
 STATES: Mapping[str, str] = {"": "All", "open": "Open", "ended": "Ended", "failed": "With failures", "stale": "Stale"}
-IS_IN: Mapping[str, Callable[[ListedTree], bool]] = {
+IS_IN: Mapping[str, Callable[[trees.ListedTree], bool]] = {
     "": lambda tree: True,
     "open": lambda tree: tree.is_open,
     "ended": lambda tree: not tree.is_open,
@@ -326,7 +325,7 @@ class TreeList(SavablePage):
     def _with(self, chosen: Mapping[str, str], **changes: str) -> str:
         return f"?{urlencode({name: value for name, value in {**chosen, **changes}.items() if value})}"
 
-    def _drawn(self, tree: ListedTree) -> dict[str, Any]:
+    def _drawn(self, tree: trees.ListedTree) -> dict[str, Any]:
         bars = [
             TaskBar(uuid=leaf.uuid, state=leaf.state, sent_at=leaf.sent_at, resolved_at=leaf.resolved_at)
             for leaf in tree.tasks
@@ -344,7 +343,7 @@ class TreeList(SavablePage):
         }
 
 
-def _names(tree: ListedTree, agent: str) -> bool:
+def _names(tree: trees.ListedTree, agent: str) -> bool:
     """Whether the agent sent or received the root. The beginning of a name is enough."""
     parties = (tree.task.sender.display, tree.task.recipient.display) if tree.task else ()
     return not agent or any(party.lower().startswith(agent) for party in parties)

@@ -92,14 +92,6 @@ class Segment:
         """The left end of the arrow of an open end."""
         return max(self.x, self.right - 14)
 
-    @property
-    def before(self) -> float:
-        return round(self.x - 7, 1)
-
-    @property
-    def after(self) -> float:
-        return round(self.x + 7, 1)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tick:

@@ -26,9 +26,7 @@ from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
 
 from dashboard.wording import json_tree
-from dashboard.wording.json_tree import JsonNode
-from mailbox.words import json_text, redaction
-from mailbox.words.conversation import PROGRESS
+from mailbox.words import conversation, json_text, redaction
 
 MOST_RENDERED = 16 * 1024  # characters of a text, and of all texts of a page that are Markdown by their declared type
 CELLS = 8_000  # the lines of a text, times the columns of its widest table
@@ -149,7 +147,7 @@ class Part:
     size: int
     is_cut: bool = False
     media_type: str = ""
-    tree: JsonNode | None = None
+    tree: json_tree.JsonNode | None = None
     share: int | None = None
     is_markdown: bool = False
 
@@ -260,7 +258,7 @@ def _part(name: str, block: Mapping[str, Any]) -> Part:
             title, text, declared = "Text", str(block["text"]), block.get("mediaType")
         case "json":
             title, text = "JSON", pretty(block["value"])
-        case kind if kind == PROGRESS:
+        case kind if kind == conversation.PROGRESS:
             share = math.floor(round(block["value"] * 100, 6))
             text = ": ".join(filter(None, [f"{share} %" if share or not block["note"] else "", block["note"]]))
             return Part(name=name, title="Progress", text=text, size=len(text), share=share)

@@ -29,18 +29,18 @@ def main(file: Path) -> None:
     import day
     from django.contrib.auth.models import User
 
-    from a2aproject.serving import first_run
+    from a2aproject.management.commands import serve
     from mailbox.access.callers import Caller
     from mailbox.access.people import passwords
 
     call_command("migrate", interactive=False, verbosity=0)
-    if first_run.create_operator_and_agent() is None:
+    if serve.create_operator_and_agent() is None:
         sys.exit("There is a hub in this database already.")
     with connection.cursor() as cursor:
         cursor.execute(FASTER[connection.vendor])
     keys = day.live(timezone.now())
     password = secrets.token_urlsafe(9)
-    passwords.change(Caller.command_line(), User.objects.get(username=first_run.OPERATOR), password)
+    passwords.change(Caller.command_line(), User.objects.get(username=serve.OPERATOR), password)
     file.write_text(json.dumps({"password": password, "keys": keys}))
 
 

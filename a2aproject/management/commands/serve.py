@@ -1,30 +1,170 @@
-"""The port of the web server: that of the settings once it is free, or a port that the system chooses."""
+"""`manage.py serve`: the port of the web server, the programs of a hub, and the first run.
+
+The port is that of the settings once it is free, or a port that the system chooses. In the first run a new hub gets an
+operator and an agent.
+"""
 
 import contextlib
 import errno
 import os
 import resource
+import secrets
 import socket
+import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
 
 from a2aproject.checks import DURABILITY
-from a2aproject.serving import first_run, services, supervise
-from a2aproject.serving.first_run import Credentials
-from a2aproject.serving.supervise import Greeting
+from a2aproject.serving import program, shared_counts, supervise, supervisor
 from a2aproject.settings import edge
-from mailbox.access.agents import own_agent_setup
+from mailbox.access.agents import own_agent_setup, registration
+from mailbox.access.callers import Caller, Role
+from mailbox.access.credentials import keys
+from mailbox.access.people import passwords
 from mailbox.background import jobs
 from mailbox.checks import SERVING
-from mailbox.database.backups.files import BackupError
+from mailbox.database.backups import files
+from mailbox.words.errors import AgentConflictError
+
+OPERATOR = "operator"
+FIRST_AGENT = "first@local"
+FILE = "first-run.txt"  # in the hub's own folder, with mode 0600
+
+
+class Credentials(NamedTuple):
+    """Secrets that the hub stores only as digests. ``first`` is None if another agent has its name."""
+
+    password: str
+    operator_key: str
+    first: registration.Registration | None
+
+    def announce(self, folder: Path, *, on_terminal: bool) -> str:
+        """Write the secrets to the private file `FILE` in ``folder``; return the text to print.
+
+        Only a terminal gets the secrets, because other output may stay in a log. Raises `OSError`, and `BackupError`
+        while another process writes the file.
+        """
+        file, text = folder / FILE, self.describe()
+        with files.appearing(file) as stream:
+            stream.write(f"{text}\n".encode())
+        if on_terminal:
+            return f"{text}\nThey are also in {file}. Delete that file once you keep them elsewhere.\n"
+        return (
+            f"The keys of the operator and of the first agent are in {file}. Keep them elsewhere, and delete the file."
+        )
+
+    def describe(self) -> str:
+        """Return the text that the first run writes to `FILE`."""
+        lines = [
+            "Keep these. The hub itself stores only digests, and never prints them again.",
+            "",
+            "  Operator, for the browser and for automation",
+            f"    name         {OPERATOR}",
+            f"    password     {self.password}",
+            f"    API key      {self.operator_key}",
+            "",
+        ]
+        if self.first is not None:
+            lines += [
+                "  First agent",
+                f"    name         {self.first.agent.display}",
+                f"    API key      {self.first.api_key}",
+                f"    public key   {self.first.agent.pubkey}",
+                f"    private key  {self.first.private_key}",
+                "",
+            ]
+        return "\n".join(lines)
+
+
+def create_operator_and_agent() -> Credentials | None:
+    """Create the operator and the first agent, each with a key; return None where there is a user already.
+
+    The user comes first, so that a first run cut short is never tried again: `manage.py changepassword` and
+    `manage.py a2a` make what it still lacks.
+    """
+    users = get_user_model()
+    if users.objects.exists():
+        return None
+    caller = Caller.command_line()
+    password = secrets.token_urlsafe(18)
+    operator = users.objects.create_superuser(OPERATOR)
+    operator.password = passwords.first_hash(password)
+    operator.save(update_fields=["password"])
+    operator.groups.add(Group.objects.get(name=Role.ADMIN))
+    operator_key = keys.add_key(caller, username=OPERATOR).secret
+    first = None
+    with contextlib.suppress(AgentConflictError):
+        first = registration.register_agent(caller, FIRST_AGENT)
+    return Credentials(password=password, operator_key=operator_key, first=first)
+
+
+BACKLOG = 2048
+REQUESTS_PER_WORKER = 4096  # accepted at once, at least; requests beyond WEB_THREADS wait for a thread
+SILENT_CLUSTER = 180.0  # seconds without a finished job: a sweep is due every minute
+WEB = "web"
+WRONG_USAGE = 2
+# The C library would keep up to 100 kB of freed memory for each thread, also for thousands that wait.
+MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+
+
+def chosen(text: str) -> Sequence[str]:
+    """Return the words of a comma-separated list, each once, in the order in which their services start.
+
+    Raises `CommandError` for an empty word and for a word that names no service.
+    """
+    words = {word.strip() for word in text.split(",")}
+    if not words <= SERVICES.keys():
+        choices = ", ".join(SERVICES)
+        raise CommandError(f"--only is {text!r}: it takes a comma-separated list of {choices}.", returncode=WRONG_USAGE)
+    return [word for word in SERVICES if word in words]
+
+
+def _web_server() -> supervisor.Service:
+    options = {
+        "--interface": "wsgi",
+        "--host": settings.BIND_HOST,
+        "--port": settings.PORT,
+        "--workers": settings.WEB_WORKERS,
+        "--blocking-threads": settings.WEB_THREADS,
+        "--backlog": BACKLOG,
+        "--backpressure": max(REQUESTS_PER_WORKER, 2 * settings.WEB_THREADS),
+        "--http": 1,
+        "--workers-kill-timeout": max(1, settings.STOP_GRACE * 2 // 3),
+        "--log-level": "error",
+    }
+    arguments = [str(part) for option in options.items() for part in option]
+    flags = ["--respawn-failed-workers", "--no-ws"]
+    environment = {name: value for name, value in MEMORY.items() if name not in os.environ}
+    environment |= shared_counts.environment(Path(settings.A2A_VAR) / f"metrics-{settings.PORT}")
+    command = _program("granian", *arguments, *flags, "a2aproject.wsgi:application")
+    return supervisor.Service(name="web server", command=command, environment=environment)
+
+
+def _cluster() -> supervisor.Service:
+    return supervisor.Service(name="task cluster", command=_program("manage", "cluster"), late_after=SILENT_CLUSTER)
+
+
+def _carrier() -> supervisor.Service:
+    return supervisor.Service(name="carrier", command=_program("manage", "a2a", "carry"))
+
+
+def _program(module: str, *arguments: str) -> list[str]:
+    """Return the command that runs a module as a program."""
+    return [sys.executable, program.PATH, module, *arguments]
+
+
+SERVICES: Mapping[str, Callable[[], supervisor.Service]] = {WEB: _web_server, "cluster": _cluster, "carrier": _carrier}
+
 
 PATIENCE = 15.0  # seconds
 PAUSE = 0.2  # seconds between two looks at a port in use
@@ -96,28 +236,28 @@ class Command(BaseCommand):
         parser.add_argument(
             "--no-migrate", action="store_true", help="do not migrate the database: another hub has done so"
         )
-        everything = ",".join(services.SERVICES)
+        everything = ",".join(SERVICES)
         parser.add_argument(
             "--only", default=everything, metavar="SERVICE,...", help=f"run only these services (default: {everything})"
         )
 
     def handle(self, *, no_migrate: bool, only: str, **_: Any) -> None:
-        words = services.chosen(only)
-        if services.WEB in words and settings.PORT:
+        words = chosen(only)
+        if WEB in words and settings.PORT:
             wait_until_free(settings.BIND_HOST, settings.PORT)
-        elif services.WEB in words:
+        elif WEB in words:
             choose_port(settings.BIND_HOST)
         if not no_migrate:
             self._prepare_database()
         connections.close_all()
-        place = f" on port {settings.PORT}" if services.WEB in words else ""
+        place = f" on port {settings.PORT}" if WEB in words else ""
         self.stdout.write(f"A2A Hub starts{place}. Stop it with Ctrl-C.")
         self.stdout.flush()
         _raise_open_files_limit()
         supervise.become(
-            [services.SERVICES[word]() for word in words],
+            [SERVICES[word]() for word in words],
             grace=settings.STOP_GRACE,
-            greeting=_greeting() if services.WEB in words else None,
+            greeting=_greeting() if WEB in words else None,
         )
 
     def _prepare_database(self) -> None:
@@ -125,7 +265,7 @@ class Command(BaseCommand):
             self.check(tags=[DURABILITY], databases=[DEFAULT_DB_ALIAS])
             with _setup_lock():
                 call_command("migrate", interactive=False, verbosity=0, progress=True, stdout=self.stdout)
-                credentials = first_run.create_operator_and_agent()
+                credentials = create_operator_and_agent()
                 conflicts = own_agent_setup.make_all()
                 jobs.register()
         except (OperationalError, InterfaceError) as error:
@@ -138,29 +278,19 @@ class Command(BaseCommand):
     def _announce(self, credentials: Credentials) -> None:
         try:
             text = credentials.announce(Path(settings.A2A_VAR), on_terminal=self.stdout.isatty())
-        except (OSError, BackupError) as error:
+        except (OSError, files.BackupError) as error:
             raise CommandError(
                 f"The keys of the first run cannot be kept: {error}. Make others with `manage.py changepassword "
-                f"{first_run.OPERATOR}` and `manage.py a2a keys add`, and start again."
+                f"{OPERATOR}` and `manage.py a2a keys add`, and start again."
             ) from error
         self.stdout.write(f"{text}\n")
 
 
-def _greeting() -> Greeting:
-    text = "\n".join(_addresses())
-    return Greeting(host=settings.BIND_HOST, port=settings.PORT, text=text)
-
-
-def _addresses() -> list[str]:
+def _greeting() -> supervise.Greeting:
     manual = {"Documentation": "/docs/"} if settings.A2A_SITE.exists() else {}
-    pages = {
-        "Dashboard": "/ops/",
-        "Admin": "/admin/",
-        **manual,
-        "API": "/",
-        "API reference": "/api/docs/",
-    }
-    return [f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages.items()]
+    pages = {"Dashboard": "/ops/", "Admin": "/admin/", **manual, "API": "/", "API reference": "/api/docs/"}
+    text = "\n".join(f"  {name:<14} {settings.PUBLIC_URL}{path}" for name, path in pages.items())
+    return supervise.Greeting(host=settings.BIND_HOST, port=settings.PORT, text=text)
 
 
 @contextlib.contextmanager

@@ -21,7 +21,7 @@ FOR_ALL = [
     "mailbox.dialects.base.view.RouteMiddleware",
 ]
 FOR_PEOPLE = [
-    "a2aproject.web.compression.CompressionMiddleware",
+    "a2aproject.web.middleware.CompressionMiddleware",
     "django_htmx.middleware.HtmxMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
@@ -33,7 +33,7 @@ FOR_PEOPLE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
-    "a2aproject.web.admin_pages.AdminMiddleware",
+    "a2aproject.web.middleware.AdminMiddleware",
     "a2aproject.web.errors.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",
 ]

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 
-from a2aproject.serving import first_run
+from a2aproject.management.commands import serve
 from mailbox.access.callers import Role
 from mailbox.access.people.passwords import MOST_AT_ONCE, admitted
 from mailbox.words.kinds import Kind
@@ -127,7 +127,7 @@ def test_sessions_of_others_are_not_listed(enter, sign_in):
 
 
 def test_the_first_password_is_pointed_out_until_it_is_changed(settings):
-    made = first_run.create_operator_and_agent()
+    made = serve.create_operator_and_agent()
     assert made is not None
     browser = Client()
     browser.post("/ops/sign-in/", {"username": "operator", "password": made.password})

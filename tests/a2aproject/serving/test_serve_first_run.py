@@ -3,8 +3,8 @@ import stat
 
 import pytest
 
-from a2aproject.serving import first_run
-from a2aproject.serving.first_run import Credentials
+from a2aproject.management.commands import serve
+from a2aproject.management.commands.serve import Credentials
 from mailbox.access.agents.registration import Registration
 from mailbox.models import Agent
 from tests.support import factories
@@ -44,10 +44,10 @@ def test_the_file_is_private_and_has_the_secrets(credentials, tmp_path):
     finally:
         os.umask(before)
 
-    file = tmp_path / first_run.FILE
+    file = tmp_path / serve.FILE
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert all(secret in file.read_text() for secret in SECRETS)
-    assert [path.name for path in tmp_path.iterdir()] == [first_run.FILE]
+    assert [path.name for path in tmp_path.iterdir()] == [serve.FILE]
 
 
 def test_an_unusable_folder_is_an_error(credentials, tmp_path):
@@ -56,6 +56,6 @@ def test_an_unusable_folder_is_an_error(credentials, tmp_path):
 
 
 def test_only_the_first_run_makes_credentials(db):
-    assert first_run.create_operator_and_agent() is not None
-    assert first_run.create_operator_and_agent() is None
-    assert Agent.objects.filter(display=first_run.FIRST_AGENT).count() == 1
+    assert serve.create_operator_and_agent() is not None
+    assert serve.create_operator_and_agent() is None
+    assert Agent.objects.filter(display=serve.FIRST_AGENT).count() == 1

@@ -8,7 +8,7 @@ from django.core.management import CommandError, call_command
 from django.db import connections
 
 from a2aproject.management.commands import serve
-from a2aproject.serving import services, supervise
+from a2aproject.serving import supervise
 from a2aproject.settings import edge
 
 pytestmark = pytest.mark.one_database
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.one_database
     ],
 )
 def test_only_the_named_services_are_chosen(text, words):
-    assert services.chosen(text) == words
+    assert serve.chosen(text) == words
 
 
 @pytest.mark.parametrize("text", ["", " ", "web,", "web,,carrier", "worker", "Web", "web cluster"])
@@ -134,7 +134,7 @@ def test_a_port_that_stays_in_use_is_refused_with_advice(supervised, settings, m
 
 
 def test_only_the_cluster_is_restarted_when_it_finishes_nothing():
-    silent = {word: make().late_after for word, make in services.SERVICES.items()}
+    silent = {word: make().late_after for word, make in serve.SERVICES.items()}
 
     assert silent == {"web": None, "cluster": 180, "carrier": None}
 
@@ -142,7 +142,7 @@ def test_only_the_cluster_is_restarted_when_it_finishes_nothing():
 def test_web_requests_get_two_thirds_of_the_stop_grace(settings):
     settings.STOP_GRACE = 60
 
-    command = services.SERVICES["web"]().command
+    command = serve.SERVICES["web"]().command
 
     assert command[command.index("--workers-kill-timeout") + 1] == "40"
 
@@ -150,19 +150,19 @@ def test_web_requests_get_two_thirds_of_the_stop_grace(settings):
 def test_waiting_threads_of_the_web_server_keep_no_freed_memory(monkeypatch):
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
 
-    assert services.SERVICES["web"]().environment["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0"
-    assert services.SERVICES["carrier"]().environment == {}
+    assert serve.SERVICES["web"]().environment["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0"
+    assert serve.SERVICES["carrier"]().environment == {}
 
 
 def test_the_operators_own_settings_of_the_c_library_stay(monkeypatch):
     monkeypatch.setenv("GLIBC_TUNABLES", "glibc.malloc.arena_max=2")
 
-    assert "GLIBC_TUNABLES" not in services.SERVICES["web"]().environment
+    assert "GLIBC_TUNABLES" not in serve.SERVICES["web"]().environment
 
 
 def test_the_web_processes_of_one_port_count_together(settings, tmp_path):
     settings.A2A_VAR, settings.PORT = tmp_path, 4000
 
-    environment = services.SERVICES["web"]().environment
+    environment = serve.SERVICES["web"]().environment
 
     assert environment["PROMETHEUS_MULTIPROC_DIR"] == str(tmp_path / "metrics-4000")

@@ -1,11 +1,13 @@
-"""The list of agents, the page of an agent, and the acts that open an agent to callers without a key or close it.
+"""The agents as rows with their recent results, their list, the page of an agent, and its acts.
 
-To open or close an agent is a change of rights, so it needs a proof.
+To open or close an agent to callers without a key is a change of rights, so it needs a proof.
 """
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -13,35 +15,119 @@ from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 
-from agentcards import card_signing, official_agents, official_card, registry, remote_states
-from agentcards.card_checks import checks_of
-from agentcards.card_document import build_agent_card_for_profile
+from agentcards import card_checks, card_document, card_signing, official_agents, official_card, registry, remote_states
 from agentcards.models import AgentProfile
-from dashboard import time_charts
-from dashboard.agents.rows import rows_of
+from dashboard import send, time_charts
 from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.frame import HtmxRequest
 from dashboard.base.list_page import ROWS, ListPage, no_bytes
 from dashboard.base.page import choice_of
-from dashboard.base.reasons import ReasonForm
-from dashboard.figures import thresholds
-from dashboard.figures.plots import HOUR, SPARK
-from dashboard.figures.thresholds import Count
+from dashboard.figures import plots, thresholds
 from dashboard.people import proof
-from dashboard.send import SendForm
-from mailbox.access import requests
+from mailbox.access import own_agents, requests
 from mailbox.access.agents import directory, grants, registration
 from mailbox.access.limits import quota_usage
-from mailbox.access.own_agents import ANONYMOUS, OWN_AGENTS
 from mailbox.database import paging
-from mailbox.database.paging import Page
 from mailbox.inspection import leases
 from mailbox.inspection.search import keys, queries
 from mailbox.inspection.statistics import agents as agents_module
 from mailbox.inspection.statistics import backlogs, failures, series
+from mailbox.inspection.statistics import standing as standing_module
 from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
+
+
+@dataclass(frozen=True, kw_only=True)
+class AgentRow:
+    """An agent with its results of the last hour, and of the last two hours as small bars."""
+
+    agent: Any
+    hour: series.Sum
+    buckets: Sequence[plots.Bucket]
+    posted: str  # filter of the last hour's results
+    used: int = 0  # percent of its fullest quota
+    remote: remote_states.RemoteState | None = None  # None: it calls the hub itself
+
+    @property
+    def path(self) -> str:
+        """The path of the small bars, in the plane of `plots`."""
+        counts = [bucket.sum.results for bucket in self.buckets]
+        return plots.bars(counts, [0] * len(counts), plots.Axis(ticks=[0, max(1, *counts)]))
+
+    @cached_property
+    def results(self) -> int:
+        """The number of results that the bars stand for."""
+        return sum(bucket.sum.results for bucket in self.buckets)
+
+    @property
+    def bar_width(self) -> int:
+        return plots.bar_width(len(self.buckets))
+
+    @cached_property
+    def peak(self) -> int:
+        """The results of the highest bar."""
+        return max(bucket.sum.results for bucket in self.buckets)
+
+    @property
+    def version(self) -> object:
+        """A value that changes when the row looks different. Ages do not count: they tick in the browser."""
+        agent, hour = self.agent, self.hour
+        standing = (agent.pk, agent.queued, agent.leased, agent.waits_since, agent.is_quiet, agent.is_unserved)
+        return (
+            standing,
+            agent.holds_stale,
+            agent.paused_at,
+            hour.results,
+            hour.error,
+            self.results,
+            self.remote or agent.last_called_at(),
+            self.used,
+        )
+
+    @property
+    def state(self) -> str:
+        """The worst that is known of the agent, as a state of `dashboard.templatetags.ops.pill`."""
+        if self.agent.paused_at:
+            return "paused"
+        if self.remote is not None and self.remote.is_down:
+            return "unreachable"
+        if self.agent.is_quiet:
+            return "quiet"
+        if self.agent.is_unserved:
+            return "unserved"
+        if self.is_failing:
+            return "mostly_errors"
+        return "stale_lease" if self.agent.holds_stale else "leasing"
+
+    @property
+    def is_failing(self) -> bool:
+        """Whether at least half of its results of the last hour are errors, and these are not too few to tell."""
+        return self.hour.error >= standing_module.ALL_ERRORS and 2 * self.hour.error >= self.hour.results
+
+    @property
+    def error_share(self) -> float | None:
+        return 100 * self.hour.error / self.hour.results if self.hour.results else None
+
+
+def rows_of(
+    agents: Sequence[Agent], figures: series.Figures, now: datetime, used: Mapping[int, int] | None = None
+) -> list[AgentRow]:
+    """Return the agents with their figures. ``used`` is the share of the fullest quota in percent, by agent."""
+    since, remote = plots.HOUR.start(now), remote_states.of_agents(agents)
+    return [
+        AgentRow(
+            agent=agent,
+            hour=series.Sum.of(point for point in points if point.minute >= since),
+            buckets=plots.buckets(points, plots.SPARK, now),
+            posted=plots.posted(since),
+            used=(used or {}).get(agent.pk, 0),
+            remote=remote.get(agent.pk),
+        )
+        for agent in agents
+        for points in [figures.agents[agent.pk]]
+    ]
+
 
 HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, TASKS_SHOWN, COUNTERPARTS_SHOWN = 10, 20, 50, 5, 8
 
@@ -80,14 +166,14 @@ class AgentDetailPage(Act[Agent]):
             self.request.path,
         )
 
-    def show(self, subject: Agent, form: ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
+    def show(self, subject: Agent, form: reasons.ReasonForm, *, status: int = HTTPStatus.OK) -> HttpResponse:
         agent: Any = subject
         figures = series.read(
             self.now,
             start=self.now,
-            runs_from=HOUR.start(self.now),
+            runs_from=plots.HOUR.start(self.now),
             agents=[agent.pk],
-            agents_start=SPARK.start(self.now),
+            agents_start=plots.SPARK.start(self.now),
         )
         (row,) = rows_of([agent], figures, self.now)
         shown = {
@@ -115,7 +201,7 @@ class AgentDetailPage(Act[Agent]):
         drawn = shown["charts"], shown["totals"], shown["peak"], shown["links"]
         return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, drawn, listed))
 
-    def _besides(self, agent: Agent, form: ReasonForm) -> dict[str, Any]:
+    def _besides(self, agent: Agent, form: reasons.ReasonForm) -> dict[str, Any]:
         """Return the context that is not live: the agent's keys, counterparts and peers, and the form."""
         peers = directory.newest_peers(agent, most=PEERS_SHOWN)
         return {
@@ -127,9 +213,8 @@ class AgentDetailPage(Act[Agent]):
             "peers": [(peer, peer.status(self.now)) for peer in peers],
             "form": form,
             "seen": self.seen(agent),
-            "is_own": agent.display in OWN_AGENTS,
-            "trial": SendForm.trial(agent.display),
-            "reasons": reasons.offered(self.request),
+            "is_own": agent.display in own_agents.OWN_AGENTS,
+            "trial": send.SendForm.trial(agent.display),
         }
 
 
@@ -157,8 +242,8 @@ def _official(profile: AgentProfile) -> dict[str, Any]:
 
 def _card(agent: Agent) -> dict[str, Any]:
     profile = AgentProfile.of(agent)
-    card, jobs = build_agent_card_for_profile(profile), registry.jobs_of(agent, most=JOBS_SHOWN)
-    checks = checks_of(profile, card, jobs)
+    card, jobs = card_document.build_agent_card_for_profile(profile), registry.jobs_of(agent, most=JOBS_SHOWN)
+    checks = card_checks.checks_of(profile, card, jobs)
     return {
         "card": json.dumps(card, indent=2, ensure_ascii=False),
         "skills": card["skills"],
@@ -208,7 +293,7 @@ class AgentList(ListPage):
     def exported(self, rows: AgentQuerySet) -> AgentQuerySet:
         return self.listed(rows)
 
-    def paged(self, agents: AgentQuerySet) -> Page[Any]:
+    def paged(self, agents: AgentQuerySet) -> paging.Page[Any]:
         """Return the page in the chosen order. More than `agent_order.SORTED_TO` agents are listed by name."""
         pks = None if self.sort.endswith("name") else self._sorted(agents)
         self.is_too_long = pks is None and not self.sort.endswith("name")
@@ -231,11 +316,11 @@ class AgentList(ListPage):
         )
         return agents_module.sorted_keys(agents, self.sort, trouble)
 
-    def besides(self, page: Page[Any]) -> dict[str, Any]:
+    def besides(self, page: paging.Page[Any]) -> dict[str, Any]:
         figures = series.read(
             self.now,
-            start=SPARK.start(self.now),
-            runs_from=HOUR.start(self.now),
+            start=plots.SPARK.start(self.now),
+            runs_from=plots.HOUR.start(self.now),
             agents=[agent.pk for agent in page.items],
             sampled=False,
         )
@@ -247,11 +332,11 @@ class AgentList(ListPage):
             "sorted_to": agents_module.SORTED_TO if self.is_too_long else 0,
         }
 
-    def total(self, rows: AgentQuerySet, page: Page[Any]) -> Count:
+    def total(self, rows: AgentQuerySet, page: paging.Page[Any]) -> thresholds.Count:
         """Return the number of the sorted agents, which costs no query. Agents by name are counted."""
-        return super().total(rows, page) if self.number is None else Count(self.number)
+        return super().total(rows, page) if self.number is None else thresholds.Count(self.number)
 
-    def shown(self, page: Page[Any], context: Any) -> object:
+    def shown(self, page: paging.Page[Any], context: Any) -> object:
         return [row.version for row in context["rows"]], context["total"]
 
 
@@ -287,11 +372,11 @@ class OpennessAct(Act[Agent]):
             return f"{subject} is open to anyone. Callers need no key."
         return f"{subject} requires an API key from every caller."
 
-    def besides(self, subject: Agent, form: ReasonForm) -> dict[str, Any]:
+    def besides(self, subject: Agent, form: reasons.ReasonForm) -> dict[str, Any]:
         return {
             "opens": self.opens,
             "base_url": official_card.base_url(subject.display),
-            "anonymous": ANONYMOUS,
+            "anonymous": own_agents.ANONYMOUS,
             "command": f"manage.py a2a agents {'open' if self.opens else 'close'} {subject}",
         }
 
