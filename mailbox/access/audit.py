@@ -20,7 +20,6 @@ from django.utils import timezone
 
 from mailbox.access import capabilities, requests
 from mailbox.access.callers import Caller
-from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.database.bell import ringing, topics
 from mailbox.journal import hub_entries
@@ -167,7 +166,7 @@ class Journal:
         self._rows: list[AuditEvent] = []
         self._topics: list[str] = []
 
-    def admit(self, request: Request) -> None:
+    def admit(self, request: requests.Request) -> None:
         """Require the capability for ``request``, count one use of its grant, and add the row of the check.
 
         Raise `CapabilityMissingError` or `CapabilityScopeMismatchError`, as `capabilities.require` and `Permit.use` do.
@@ -239,7 +238,7 @@ def decision(caller: Caller) -> Iterator[Journal]:
         raise
 
 
-def require(caller: Caller, request: Request) -> None:
+def require(caller: Caller, request: requests.Request) -> None:
     """Raise as `capabilities.require` does for a caller that may not read what ``request`` names.
 
     Journals a refusal, and nothing else. Counts no use.

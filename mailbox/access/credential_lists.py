@@ -13,7 +13,6 @@ from django.db.models import Exists, OuterRef
 
 from mailbox.access import audit, requests
 from mailbox.access.callers import Caller
-from mailbox.access.requests import Request
 from mailbox.database.paging import Page, keyset, newest
 from mailbox.models import Agent, ApiKey, CapabilityGrant, PublicRoute, SecondFactor
 from mailbox.models.agent import AgentQuerySet
@@ -28,7 +27,7 @@ def key_list(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> P
     `CapabilityMissingError`, and `InvalidRequestError` for an invalid cursor.
     """
     if caller.party is None:
-        audit.require(caller, Request.to_manage_keys(ALL))
+        audit.require(caller, requests.Request.to_manage_keys(ALL))
     rows = ApiKey.objects.visible_to(caller.party).select_related("agent", "user")
     return newest(rows, limit=limit, cursor=cursor, name="keys")
 
@@ -39,7 +38,7 @@ def people(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Pag
     ``has_second_factor`` is whether a person signs in with an authenticator app. Needs ``a2a.capabilities.grant``.
     Raises as `keys` does.
     """
-    audit.require(caller, Request.to_manage_person(ALL))
+    audit.require(caller, requests.Request.to_manage_person(ALL))
     confirmed = SecondFactor.objects.filter(user=OuterRef("pk"), confirmed=True)
     rows = User.objects.annotate(has_second_factor=Exists(confirmed)).prefetch_related("groups")
     return keyset(rows, "username", str, is_unique=True, limit=limit, cursor=cursor, name="people")
@@ -50,7 +49,7 @@ def public_routes(caller: Caller, *, limit: int = 10, cursor: str | None = None)
 
     Needs ``a2a.routes``, which operators hold. Raises as `keys` does.
     """
-    audit.require(caller, Request.to_manage_route(ALL))
+    audit.require(caller, requests.Request.to_manage_route(ALL))
     rows = PublicRoute.objects.select_related("agent")
     return newest(rows, limit=limit, cursor=cursor, name="routes")
 

@@ -19,7 +19,6 @@ from django.db.models.sql import Query
 
 from mailbox.words import json_text, secret_box
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError
-from mailbox.words.secret_box import UnreadableSecretError
 
 
 def of(value: object) -> int:
@@ -181,7 +180,7 @@ def after(cursor: str | None, name: str, types: tuple[type, ...]) -> tuple[Any, 
     try:
         list_name, *position = json_text.loads(secret_box.unseal(cursor, purpose=CURSORS))
         decoded = tuple(_decode(kind, value) for kind, value in zip(types, position, strict=True))
-    except (UnreadableSecretError, InvalidJsonError, ValueError, TypeError, OverflowError, OSError) as error:
+    except (secret_box.UnreadableSecretError, InvalidJsonError, ValueError, TypeError, OverflowError, OSError) as error:
         raise InvalidRequestError({"cursor": "not a cursor of this list"}) from error
     if list_name != name:
         raise InvalidRequestError({"cursor": "not a cursor of this list"})

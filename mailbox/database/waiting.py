@@ -11,7 +11,6 @@ from django.conf import settings
 from django.db import connection
 
 from mailbox.database.bell import ringing, waiters
-from mailbox.database.bell.waiters import Waiter
 
 Value = TypeVar("Value")
 
@@ -23,7 +22,7 @@ def end() -> None:
     waiters.end()
 
 
-def _admit_all(_: Waiter) -> AbstractContextManager[bool]:
+def _admit_all(_: waiters.Waiter) -> AbstractContextManager[bool]:
     return nullcontext(True)
 
 
@@ -32,7 +31,7 @@ def until(
     timeout: timedelta | None,
     topics: Sequence[str],
     *,
-    admit: Callable[[Waiter], AbstractContextManager[bool]] = _admit_all,
+    admit: Callable[[waiters.Waiter], AbstractContextManager[bool]] = _admit_all,
 ) -> Value:
     """Call ``look``, and again at each ring of ``topics``, until it returns a true value; return its last value.
 
@@ -58,7 +57,7 @@ def until(
 
 
 @contextmanager
-def rounds(stop: threading.Event) -> Iterator[Waiter]:
+def rounds(stop: threading.Event) -> Iterator[waiters.Waiter]:
     """Yield a waiter for the rounds of a program. Its waits end when ``stop`` is set."""
     with waiters.waiting([]) as waiter:
         ringing.begin()
@@ -66,7 +65,7 @@ def rounds(stop: threading.Event) -> Iterator[Waiter]:
         yield waiter
 
 
-def _end_at(stop: threading.Event, waiter: Waiter) -> None:
+def _end_at(stop: threading.Event, waiter: waiters.Waiter) -> None:
     stop.wait()
     waiter.end()
 

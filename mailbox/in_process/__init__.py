@@ -9,12 +9,9 @@ from uuid import UUID
 from mailbox.access.callers import Caller
 from mailbox.database import paging, waiting
 from mailbox.database.bell import topics
-from mailbox.database.paging import Page
 from mailbox.in_process import conversations
-from mailbox.in_process.conversations import Conversations
 from mailbox.inspection import lists, lookup, tasks
 from mailbox.life import batches, leasing, results, sending
-from mailbox.life.batches import Drained, Leased, Outcomes
 from mailbox.models import Agent, Lease, Result, Task
 from mailbox.repairs import repair
 from mailbox.words.envelopes import AgentRef, ResultEnvelope, TaskEnvelope
@@ -25,7 +22,7 @@ Item = TypeVar("Item")
 Row = TypeVar("Row", Task, Result)
 
 
-class Mailbox(Conversations):
+class Mailbox(conversations.Conversations):
     """Covenant's ten methods, batches, conversations, and `delivered_results_for`, over the verbs of all interfaces.
 
     Callers are trusted. A batch holds `Outcomes`: for each item what the single method returns, or its error.
@@ -43,10 +40,12 @@ class Mailbox(Conversations):
         sender, task = conversations.sender_and_task(task)
         return sending.send_task(Caller.local(sender), task)
 
-    def send_tasks(self, tasks: Sequence[TaskEnvelope]) -> Outcomes[Task]:
+    def send_tasks(self, tasks: Sequence[TaskEnvelope]) -> batches.Outcomes[Task]:
         """Send 1 to 500 tasks, each as its ``sender``; see `batches.send_tasks`."""
         read = [_read(lambda task=task: conversations.sender_and_task(task)) for task in tasks]  # type: ignore[misc]
-        return Outcomes([getattr(task, "id", None) for task in tasks], _decided(read, "tasks", batches.send_tasks))
+        return batches.Outcomes(
+            [getattr(task, "id", None) for task in tasks], _decided(read, "tasks", batches.send_tasks)
+        )
 
     def recv_task(self, *, timeout: timedelta | None = None) -> Lease:
         """Lease the oldest task of any agent, waiting if there is none. ``timeout`` None waits without limit.
@@ -68,7 +67,7 @@ class Mailbox(Conversations):
         timeout: timedelta | None = None,
         attempt_id: UUID | str | None = None,
         results: Sequence[ResultEnvelope] = (),
-    ) -> Leased:
+    ) -> batches.Leased:
         """Post ``results``, then lease 1 to 100 tasks; see `batches.next_tasks`.
 
         The tasks are those of ``recipient``, of any agent if that is None. The call returns once there is a task, or
@@ -136,11 +135,11 @@ class Mailbox(Conversations):
         result = conversations.result_envelope(result)
         return results.post_result(Caller.local(lookup.recipient_of(result.task_id)), result)
 
-    def send_results(self, results: Sequence[ResultEnvelope]) -> Outcomes[Result]:
+    def send_results(self, results: Sequence[ResultEnvelope]) -> batches.Outcomes[Result]:
         """Post 1 to 100 results, each on behalf of its task's recipient; see `batches.post_results`."""
         read = [_read(lambda result=result: conversations.recipient_and_result(result)) for result in results]  # type: ignore[misc]
         named = [getattr(result, "task_id", None) for result in results]
-        return Outcomes(named, _decided(read, "results", batches.post_results))
+        return batches.Outcomes(named, _decided(read, "results", batches.post_results))
 
     def recv_result(self, *, timeout: timedelta | None = None) -> Result:
         """Drain the oldest result of any agent, waiting if there is none. ``timeout`` None waits without limit.
@@ -160,7 +159,7 @@ class Mailbox(Conversations):
         timeout: timedelta | None = None,
         attempt_id: UUID | str | None = None,
         ack: Sequence[UUID | str] = (),
-    ) -> Drained:
+    ) -> batches.Drained:
         """Acknowledge the results of the tasks ``ack``, then drain 1 to 100 results; see `batches.next_results`.
 
         The results are those of tasks that ``peer`` sent, or any agent if that is None. The call returns once there is
@@ -206,7 +205,7 @@ def _read(read: Callable[[], Item]) -> Item | MailboxError:
 def _decided(
     read: Sequence[tuple[Agent | None, Envelope] | MailboxError],
     path: str,
-    decide: Callable[[Caller, Sequence[Envelope]], Outcomes[Row]],
+    decide: Callable[[Caller, Sequence[Envelope]], batches.Outcomes[Row]],
 ) -> list[Row | MailboxError]:
     """Decide the items of each agent together. Return the outcome of each item, in the order of the items."""
     if not read:
@@ -223,6 +222,6 @@ def _decided(
     return outcomes
 
 
-def _first(limit: int, look: Callable[[int, str | None], Page[Item]]) -> Sequence[Item]:
+def _first(limit: int, look: Callable[[int, str | None], paging.Page[Item]]) -> Sequence[Item]:
     """Return the first ``limit`` items of all pages: a page of large items has fewer."""
     return list(islice(paging.every(lambda cursor: look(limit, cursor)), limit))

@@ -13,7 +13,6 @@ from mailbox.access.agents import directory
 from mailbox.access.callers import Caller
 from mailbox.database import paging
 from mailbox.inspection import conversation, lookup
-from mailbox.inspection.conversation import Reading
 from mailbox.life import expiry, leasing, updates
 from mailbox.life.conversation import Sent, say
 from mailbox.life.updates import Posted
@@ -166,7 +165,7 @@ class Conversations:
 
     def messages(
         self, task_id: UUID | str, *, after: int = 0, limit: int = 100, timeout: timedelta | None = timedelta(0)
-    ) -> Reading:
+    ) -> conversation.Reading:
         """Return messages of both parties, waiting up to ``timeout`` for the first; see `conversation.read`.
 
         ``timeout`` None waits without limit. A wait also ends when the task is resolved, or its agent asks without

@@ -11,7 +11,6 @@ from django.db.models.functions import Length
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_tasks
 from mailbox.database import paging
-from mailbox.database.paging import AT_ONCE, BUDGET, Page, Position
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import fold
 from mailbox.words import json_text
@@ -30,7 +29,7 @@ class Reading:
     """
 
     task: Task
-    page: Page[Message]
+    page: paging.Page[Message]
     question: int | None = None
 
     def __bool__(self) -> bool:
@@ -119,14 +118,14 @@ def _newest(spoken: Mapping[int, Task]) -> dict[int, Message]:
     newest = of_sender.filter(task=OuterRef("task")).order_by("-seq").values("seq")[:1]
     sizes = of_sender.filter(task__in=spoken, seq=Subquery(newest)).values_list("pk", Length("content"))
     within = accumulate(sizes, lambda sum_, row: (row[0], sum_[1] + row[1]))
-    wanted = [pk for number, (pk, size) in enumerate(within) if number == 0 or size <= BUDGET]
+    wanted = [pk for number, (pk, size) in enumerate(within) if number == 0 or size <= paging.BUDGET]
     messages = {message.task_id: message for message in Message.objects.filter(pk__in=wanted)}
     for key, message in messages.items():
         message.task = spoken[key]
     return messages
 
 
-def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[Artifact]:
+def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> paging.Page[Artifact]:
     """Return the rows that make up the artifacts of a task, oldest first: whole artifacts and chunks.
 
     The rows of an artifact that was replaced are left out. A page ends at its budget of bytes. Raises
@@ -137,11 +136,11 @@ def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | 
     return paging.page(_current_rows(task, after=position[0] if position else 0), limit, "artifacts")
 
 
-def _current_rows(task: Task, *, after: int) -> Iterator[tuple[Artifact, Position]]:
+def _current_rows(task: Task, *, after: int) -> Iterator[tuple[Artifact, paging.Position]]:
     """Yield the rows after ``after`` that were not replaced, a few at a time."""
     artifacts = Artifact.objects.filter(task=task)
     later = artifacts.filter(seq__gt=after).in_order().values_list("seq", "artifact_id", "append", named=True)
     current = iter(sorted(row.seq for rows in fold(later).values() for row in rows))
-    while seqs := list(islice(current, AT_ONCE)):
+    while seqs := list(islice(current, paging.AT_ONCE)):
         for row in artifacts.filter(seq__in=seqs).in_order():
             yield row, (row.seq,)

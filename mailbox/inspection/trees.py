@@ -18,7 +18,6 @@ from django.db.models import BigIntegerField
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_tasks
 from mailbox.database import compiled, descent, listed
-from mailbox.database.compiled import ListParameter, Parameter, Time
 from mailbox.database.paging import AT_ONCE, Page, Position, after, page
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
@@ -266,7 +265,7 @@ def newest(
     return ListedTrees(items=listed, next_key=left[0][1] + 1 if left else end)
 
 
-def children(before: int | Parameter | None, since: Time | None) -> Any:
+def children(before: int | compiled.Parameter | None, since: compiled.Time | None) -> Any:
     """Return the keys and parents of the children that `newest` walks, newest first."""
     rows = Task.objects.filter(parent__isnull=False).order_by("-pk")
     if before is not None:
@@ -279,7 +278,7 @@ def children(before: int | Parameter | None, since: Time | None) -> Any:
 
 @compiled.once
 def _children(has_before: bool, has_since: bool, most: int) -> Any:
-    before, since = Parameter("before", BigIntegerField()), Parameter("since")
+    before, since = compiled.Parameter("before", BigIntegerField()), compiled.Parameter("since")
     return children(before if has_before else None, since if has_since else None)[:most]
 
 
@@ -331,18 +330,18 @@ _FIELDS = ("pk", "uuid", "state", "outcome", "sent_at", "resolved_at")
 
 @compiled.once
 def _opened() -> Any:
-    return Task.objects.filter(uuid__among=ListParameter("ids")).with_parties().with_opening()
+    return Task.objects.filter(uuid__among=compiled.ListParameter("ids")).with_parties().with_opening()
 
 
 @compiled.once
 def _below(most: int) -> Any:
-    rows: Any = Task.objects.filter(parent__among=ListParameter("ids"))
+    rows: Any = Task.objects.filter(parent__among=compiled.ListParameter("ids"))
     return rows.order_by("-pk").values_list("parent", *_FIELDS)[:most]
 
 
 @compiled.once
 def _live_leases() -> Any:
-    return Lease.objects.live().filter(task__pk__among=ListParameter("tasks"))
+    return Lease.objects.live().filter(task__pk__among=compiled.ListParameter("tasks"))
 
 
 def _leaf(row: Sequence[Any]) -> Leaf:

@@ -14,10 +14,8 @@ import orjson
 from django.conf import settings
 
 from mailbox.database.backups import files
-from mailbox.database.backups.files import BackupError
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import sealed
-from mailbox.words.sealed import UNREADABLE, Block, Row
 
 READ_AT_ONCE = 100  # rows; old rows may hold updates of a megabyte
 
@@ -30,7 +28,7 @@ class Head:
     hash: str
 
     @classmethod
-    def of(cls, block: Block) -> Self:
+    def of(cls, block: sealed.Block) -> Self:
         return cls(last_id=block.last_id, hash=block.hash)
 
     @classmethod
@@ -49,7 +47,7 @@ class Head:
 
     def record(self) -> None:
         """Record this head beside the seal key, unless another process records a head now. Raises OSError."""
-        with contextlib.suppress(BackupError), files.appearing(head_file()) as stream:
+        with contextlib.suppress(files.BackupError), files.appearing(head_file()) as stream:
             stream.write(orjson.dumps({"last_id": self.last_id, "hash": self.hash}))
 
     def is_in_the_journal(self) -> bool:
@@ -68,7 +66,7 @@ def trusted_keys() -> list[str]:
     return [sealed.public_key(settings.A2A_SEAL_KEY), *settings.A2A_SEAL_TRUSTED_KEYS]
 
 
-def rows(first: int, last: int, *, form: int = sealed.NEWEST_FORM) -> Iterator[Row]:
+def rows(first: int, last: int, *, form: int = sealed.NEWEST_FORM) -> Iterator[sealed.Row]:
     """Yield the rows with these ids, in order, a few at a time.
 
     A row that the database returns in another type than it was written has its id alone.
@@ -83,15 +81,15 @@ def rows(first: int, last: int, *, form: int = sealed.NEWEST_FORM) -> Iterator[R
         mark = keys[-1]
 
 
-def _read(keys: list[int], form: int) -> Iterator[Row]:
+def _read(keys: list[int], form: int) -> Iterator[sealed.Row]:
     columns = sealed.FORMS[form]
     try:
         yield from list(AuditEvent.objects.filter(pk__in=keys).order_by("pk").values(*columns))
-    except UNREADABLE:
+    except sealed.UNREADABLE:
         for key in keys:
             try:
                 yield AuditEvent.objects.values(*columns).get(pk=key)
-            except UNREADABLE:
+            except sealed.UNREADABLE:
                 yield {"id": key}
 
 

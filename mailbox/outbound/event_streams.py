@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import httpx
 
 from mailbox.outbound import exchange
-from mailbox.outbound.exchange import ServerResponse
 
 LARGEST_STREAM = 16 * 1024 * 1024  # bytes of all events together
 EVENT_STREAM = "text/event-stream"
@@ -35,10 +34,10 @@ class EventStream:
         media_type = self.response.headers.get("content-type", "").partition(";")[0].strip().lower()
         return self.response.is_success and media_type == EVENT_STREAM
 
-    def whole(self) -> ServerResponse:
+    def whole(self) -> exchange.ServerResponse:
         """Return the answer that is no stream, read to its end."""
         body = b"".join(exchange.body_of(self.response, self.url, self.largest))
-        return ServerResponse(status=self.response.status_code, reason=self.response.reason_phrase, body=body)
+        return exchange.ServerResponse(status=self.response.status_code, reason=self.response.reason_phrase, body=body)
 
     def events(self) -> Iterator[ServerEvent]:
         """Yield the events until the server ends the stream. An event that the end cuts is left out."""

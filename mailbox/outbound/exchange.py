@@ -27,7 +27,6 @@ import httpcore
 import httpx
 
 from mailbox.outbound import destinations
-from mailbox.outbound.destinations import Address
 from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError, NotReachedError
 
 _gives_up_at: ContextVar[float] = ContextVar("gives_up_at")
@@ -104,7 +103,7 @@ class DeadlineStream(httpcore.NetworkStream):
         return bool(poller.poll(0))
 
 
-def _connected(addresses: Sequence[Address], port: int) -> socket.socket:
+def _connected(addresses: Sequence[destinations.Address], port: int) -> socket.socket:
     """Connect to the first address that answers. Each address gets an equal share of the remaining time."""
     failure = OSError("the host has no address")
     for number, address in enumerate(addresses):
@@ -121,9 +120,9 @@ def _connected(addresses: Sequence[Address], port: int) -> socket.socket:
     raise failure
 
 
-def _addresses(host: str, port: int) -> Sequence[Address]:
+def _addresses(host: str, port: int) -> Sequence[destinations.Address]:
     """Call `destinations.addresses` within the deadline, in a thread: the system's resolver has no timeout."""
-    answer: queue.SimpleQueue[Sequence[Address] | Exception] = queue.SimpleQueue()
+    answer: queue.SimpleQueue[Sequence[destinations.Address] | Exception] = queue.SimpleQueue()
 
     def resolve() -> None:
         try:

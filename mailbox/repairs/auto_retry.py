@@ -23,7 +23,6 @@ from mailbox.access.own_agents import SCHEDULER
 from mailbox.journal import task_entries
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.repairs import retry
-from mailbox.repairs.retry import RetryPolicy, RetryReport
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import MailboxError
 
@@ -65,7 +64,7 @@ class AutoRetry:
     The interval is rounded up to whole minutes, since the cluster counts in minutes.
     """
 
-    policy: RetryPolicy
+    policy: retry.RetryPolicy
     interval: timedelta
 
     @classmethod
@@ -78,7 +77,7 @@ class AutoRetry:
         interval = _whole_minutes(timedelta(milliseconds=_integer(raw, "INTERVAL_MS")))
         if interval > LONGEST_INTERVAL:
             raise BadSettingError(f"{_variable('INTERVAL_MS')} must be at most {LONGEST_INTERVAL.days} days.")
-        policy = RetryPolicy(
+        policy = retry.RetryPolicy(
             enabled=_boolean(raw, "SCHEDULER"),
             min_lease_age=timedelta(milliseconds=_integer(raw, "MIN_LEASE_AGE_MS")),
             max_attempts=_integer(raw, "MAX_ATTEMPTS"),
@@ -132,13 +131,13 @@ def run_once(caller: Caller, *, reason: str, worded: Callable[[MailboxError], st
 
 
 def run_pass(
-    caller: Caller, policy: RetryPolicy, *, worded: Callable[[MailboxError], str], reason: str | None = None
+    caller: Caller, policy: retry.RetryPolicy, *, worded: Callable[[MailboxError], str], reason: str | None = None
 ) -> AuditEvent:
     """Run the retry gate once; return its summary row, which is written for a failed pass too and holds ``reason``.
 
     ``worded`` words a refusal of the pass for the reader of that row.
     """
-    report, error = RetryReport(policy=policy), None
+    report, error = retry.RetryReport(policy=policy), None
     try:
         report = retry.retry_stale(caller, policy)
     except Exception as failure:  # operators must see a failed pass, too

@@ -12,7 +12,6 @@ from mailbox.access.credentials import authentication
 from mailbox.life import operator_tasks
 from mailbox.models import AuditEvent, RepairPlan, RepairPlanRow, Task
 from mailbox.repairs import repair
-from mailbox.repairs.repair import DuplicateRisk
 from mailbox.words import errors
 from mailbox.words.kinds import Kind
 
@@ -89,7 +88,7 @@ def _repair(caller: Caller, plan: RepairPlan, row: RepairPlanRow) -> None:
             if not mine.pending().locked():
                 return
             if plan.verb == RepairPlan.Verb.REQUEUE:
-                risk = DuplicateRisk.IDEMPOTENT if row.is_idempotent else DuplicateRisk.OPERATOR_ACCEPTED
+                risk = repair.DuplicateRisk.IDEMPOTENT if row.is_idempotent else repair.DuplicateRisk.OPERATOR_ACCEPTED
                 repair.requeue_within(
                     journal, caller, row.task_id, reason=plan.reason, duplicate_risk=risk, lease_id=row.lease_id
                 )

@@ -11,10 +11,8 @@ from datetime import timedelta
 from uuid import UUID
 
 from mailbox.access import audit, capabilities, requests
-from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import OPERATORS
-from mailbox.access.requests import Request
 from mailbox.journal import task_entries
 from mailbox.life import operator_tasks
 from mailbox.models import Agent, Lease, RepairPlan, RepairPlanRow, Task
@@ -254,14 +252,14 @@ def _check(tally: PlanTally, with_unsafe: bool | None, typed: int | None) -> Non
         raise InvalidRequestError({"typed": f"type {expected}, the number of leases"})
 
 
-def _pass_the_gate(caller: Caller, verb: str, journal: Journal) -> None:
+def _pass_the_gate(caller: Caller, verb: str, journal: audit.Journal) -> None:
     if caller.role is None:
         raise WrongPartyError("Only people repair by plan. Agents and programs repair one lease at a time.")
     action = ACTION[RepairPlan.Verb(verb)]
-    capabilities.require_in_some_scope(caller, Request.to_repair_by_plan(action), journal.now)
+    capabilities.require_in_some_scope(caller, requests.Request.to_repair_by_plan(action), journal.now)
 
 
-def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:
+def _locked(caller: Caller, number: int, journal: audit.Journal) -> RepairPlan:
     plan = RepairPlan.objects.locked().filter(pk=number).first()
     if plan is None:
         raise UnknownPlanError(f"Plan #{number} not found.")
@@ -269,7 +267,7 @@ def _locked(caller: Caller, number: int, journal: Journal) -> RepairPlan:
     return plan
 
 
-def _open(caller: Caller, number: int, journal: Journal) -> RepairPlan:
+def _open(caller: Caller, number: int, journal: audit.Journal) -> RepairPlan:
     plan = _locked(caller, number, journal)
     if plan.state == RepairPlan.State.DISCARDED:
         raise PlanClosedError(f"Plan #{number} was discarded by {plan.decided_by}. Make a new one.")

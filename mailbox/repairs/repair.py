@@ -7,10 +7,8 @@ from typing import Self
 from uuid import UUID
 
 from mailbox.access import audit, requests
-from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_tasks
-from mailbox.access.requests import Request
 from mailbox.journal import task_entries
 from mailbox.life.leasing import require_lease
 from mailbox.life.resolution import resolve
@@ -55,7 +53,7 @@ def requeue(caller: Caller, task_id: UUID, *, reason: str, duplicate_risk: str, 
 
 
 def requeue_within(
-    journal: Journal,
+    journal: audit.Journal,
     caller: Caller,
     task_id: UUID,
     *,
@@ -98,7 +96,7 @@ def force_error(
 
 
 def force_error_within(
-    journal: Journal,
+    journal: audit.Journal,
     caller: Caller,
     task_id: UUID,
     *,
@@ -125,7 +123,9 @@ def force_error_within(
 
 
 @contextmanager
-def deciding(caller: Caller, task_id: UUID, action: str, *, reason: str, lease_id: UUID | None) -> Iterator[Journal]:
+def deciding(
+    caller: Caller, task_id: UUID, action: str, *, reason: str, lease_id: UUID | None
+) -> Iterator[audit.Journal]:
     """Open the decision to repair a task. A refusal is journalled as ``a2a_repair_refused``, with the reason given."""
     with audit.decision(caller) as journal, _refusals_journalled(task_id, action, reason, lease_id):
         yield journal
@@ -135,7 +135,7 @@ def _unresolved(
     caller: Caller,
     task_id: UUID,
     lease_id: UUID | None,
-    journal: Journal,
+    journal: audit.Journal,
     *,
     verb: str,
     duplicate_risk: DuplicateRisk | None = None,
@@ -145,7 +145,9 @@ def _unresolved(
     peer = None
     if task is not None:
         peer = task.recipient if caller.agent == task.sender else task.sender
-    journal.admit(Request.to_repair(verb, task_id, lease_id=lease_id, peer=peer, duplicate_risk=duplicate_risk))
+    journal.admit(
+        requests.Request.to_repair(verb, task_id, lease_id=lease_id, peer=peer, duplicate_risk=duplicate_risk)
+    )
     if task is None:
         raise errors.UnknownTaskError.of(task_id)
     if task.state == Task.State.RESOLVED:

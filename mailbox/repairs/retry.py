@@ -13,7 +13,6 @@ from django.utils import timezone
 
 from mailbox.access import audit, capabilities
 from mailbox.access.callers import Caller
-from mailbox.access.capabilities import visible_leases
 from mailbox.access.requests import Request
 from mailbox.models import Lease, Task
 from mailbox.repairs.repair import DuplicateRisk, applied
@@ -171,7 +170,7 @@ def _candidates(caller: Caller, policy: RetryPolicy, now: datetime) -> Sequence[
     Leases of unsafe work or used-up attempts are never requeued, and stay the oldest. If there are more leases than
     the limit, such leases only fill the places that others leave.
     """
-    live = visible_leases(caller).live().with_task_opening().with_tries().oldest_first()
+    live = capabilities.visible_leases(caller).live().with_task_opening().with_tries().oldest_first()
     oldest = list(live[: policy.scan_limit])
     if len(oldest) < policy.scan_limit:
         return oldest

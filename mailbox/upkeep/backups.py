@@ -18,7 +18,6 @@ from django.db.models import F, OuterRef, Subquery
 from django.utils import timezone
 
 from mailbox.access import audit
-from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.database import migration_history, vitals
 from mailbox.database.backups import archive, files, postgresql, sqlite
@@ -256,7 +255,7 @@ class _Step:
         manifest = self._backup.manifest
         finding = verification.verify(restored_key=self._seal_key()).finding
         self.journal_problem = finding.sentence if finding else ""
-        journal = Journal(self._caller)
+        journal = audit.Journal(self._caller)
         journal.beside(
             hub_entries.HubRestoredEntry(
                 str(self._file.absolute()),

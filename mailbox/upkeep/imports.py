@@ -6,7 +6,6 @@ from uuid import UUID
 
 from mailbox.access import audit
 from mailbox.access.agents import registration
-from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.access.requests import Request
@@ -92,7 +91,7 @@ def _known(ids: Sequence[UUID], recipient: Agent) -> set[UUID]:
     return known
 
 
-def _store(item: Kept, sender: Agent, recipient: Agent, journal: Journal) -> Task:
+def _store(item: Kept, sender: Agent, recipient: Agent, journal: audit.Journal) -> Task:
     task = Task.from_envelope(item.task, sender=sender, recipient=recipient, now=journal.now)
     task.save(force_insert=True)
     journal.life(task, task_entries.TaskSentEntry(sender.display, recipient.display, imported=True))

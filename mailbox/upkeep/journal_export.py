@@ -12,10 +12,8 @@ from typing import Any, BinaryIO
 import orjson
 
 from mailbox.journal import seals
-from mailbox.journal.seals import Head
 from mailbox.models import Seal
 from mailbox.upkeep import verification
-from mailbox.upkeep.verification import Verification
 from mailbox.words import sealed
 from mailbox.words.kinds import Kind
 from mailbox.words.sealed import UNREADABLE, Block, Chain, Finding, Row
@@ -31,7 +29,7 @@ class JournalExport:
 
     rows: int
     blocks: int
-    head: Head | None
+    head: seals.Head | None
 
 
 def write(stream: BinaryIO) -> JournalExport:
@@ -46,7 +44,7 @@ def write(stream: BinaryIO) -> JournalExport:
     stream.write(_line({"unsealed": True}))
     rows += _write_rows(stream, last.last_id + 1 if last else 1, NEWEST_ROW, sealed.NEWEST_FORM)
     stream.write(_line({"end": {"rows": rows, "blocks": blocks}}))
-    return JournalExport(rows=rows, blocks=blocks, head=Head.of(last) if last else None)
+    return JournalExport(rows=rows, blocks=blocks, head=seals.Head.of(last) if last else None)
 
 
 def as_json(block: Block) -> dict[str, Any]:
@@ -60,7 +58,7 @@ def row_as_json(row: Row) -> dict[str, Any]:
     return {name: sealed.plain(value) for name, value in row.items()}
 
 
-def verify(file: Path, *, key: str = "", head: str = "") -> Verification:
+def verify(file: Path, *, key: str = "", head: str = "") -> verification.Verification:
     """Check an exported journal. Only seals of the public ``key`` are right; "" accepts the keys that the file names.
 
     ``head`` is a hash that was recorded elsewhere. Raises OSError if the file cannot be read.
@@ -72,12 +70,12 @@ def verify(file: Path, *, key: str = "", head: str = "") -> Verification:
         except (*UNREADABLE, _UnreadableLineError):
             finding = Finding(problem=f"line {reading.number} of the file cannot be read, or the file is cut off")
     chain = reading.chain
-    return Verification(
+    return verification.Verification(
         finding=finding,
         blocks=chain.blocks,
         rows=chain.rows,
         erased=sorted(chain.erased),
-        head=Head.of(chain.last) if chain.last else None,
+        head=seals.Head.of(chain.last) if chain.last else None,
         unsealed=reading.unsealed,
     )
 

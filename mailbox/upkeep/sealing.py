@@ -12,11 +12,9 @@ from django.utils import timezone
 
 from mailbox.database import settled, write_turns
 from mailbox.journal import seals
-from mailbox.journal.seals import Head
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import json_text, sealed
 from mailbox.words.errors import MailboxError
-from mailbox.words.sealed import Block, Row
 
 BLOCK = 1000  # rows of a block, at most
 RIPE_AFTER = timedelta(seconds=5)
@@ -51,7 +49,7 @@ def seal(*, seconds: float = SEALS_FOR) -> int:
     give_up_at = time.monotonic() + seconds
     made, head = 0, None
     while time.monotonic() < give_up_at and (block := _seal_next(last)):
-        made, head = made + 1, Head.of(block)
+        made, head = made + 1, seals.Head.of(block)
     if head is not None:
         head.record()
         _logger.info("the journal is sealed up to row %s; head %s", head.last_id, head.hash)
@@ -60,14 +58,14 @@ def seal(*, seconds: float = SEALS_FOR) -> int:
 
 
 def _require_whole() -> None:
-    recorded, newest = Head.recorded(), Seal.objects.newest()
+    recorded, newest = seals.Head.recorded(), Seal.objects.newest()
     if recorded is not None and not recorded.is_in_the_journal():
         raise BrokenSealsError(f"the seal of the rows up to {recorded.last_id} is missing or was changed")
     if newest is not None and not newest.block.is_signed():
         raise BrokenSealsError(f"the seal of the rows up to {newest.last_id} was changed")
 
 
-def _seal_next(last: int) -> Block | None:
+def _seal_next(last: int) -> sealed.Block | None:
     """Seal the next block up to the row ``last``; return it, or None if no row is ripe or another pass sealed it."""
     before = Seal.objects.newest()
     first, previous = (before.last_id + 1, before.block.hash) if before else (1, sealed.NO_BLOCK)
@@ -94,7 +92,7 @@ def _seal_next(last: int) -> Block | None:
     return made.block
 
 
-def _ripe(first: int, last: int) -> Iterator[Row]:
+def _ripe(first: int, last: int) -> Iterator[sealed.Row]:
     """Yield the rows from ``first`` to ``last``, until the first young row."""
     now = timezone.now()
     for row in seals.rows(first, last):
@@ -105,7 +103,7 @@ def _ripe(first: int, last: int) -> Iterator[Row]:
         yield row
 
 
-def _anchor(head: Head) -> None:
+def _anchor(head: seals.Head) -> None:
     """Post the head to A2A_SEAL_ANCHOR_URL, if that is set. Raises `AnchorError`."""
     url = settings.A2A_SEAL_ANCHOR_URL
     if not url:

@@ -9,7 +9,6 @@ from mailbox.access.callers import Caller
 from mailbox.life import callbacks, expiry, replay, webhooks
 from mailbox.repairs import plan_execution
 from mailbox.upkeep import compaction, failure_filing, rollups, sealing
-from mailbox.upkeep.compaction import Retention
 
 PLANS_FOR = 30.0  # seconds of each minute for applied plans
 
@@ -33,5 +32,5 @@ def steps(caller: Caller) -> Mapping[str, Callable[[], object]]:
         "delete old rows": compaction.tidy,
     }
     if settings.A2A_RETENTION_SWEEP:
-        due["compact"] = lambda: compaction.compact(caller, Retention.from_settings())
+        due["compact"] = lambda: compaction.compact(caller, compaction.Retention.from_settings())
     return due | {"go on with plans": lambda: plan_execution.carry_on(seconds=PLANS_FOR)}

@@ -46,7 +46,7 @@ def edges_wait_for_changes_only_after_the_expiry(project: Project) -> Iterator[F
 def requests_are_built_by_their_constructors(project: Project) -> Iterator[Fault]:
     for module in project.modules(*HUB):
         for call in module.nodes(ast.Call) if module.path != REQUESTS else ():
-            if isinstance(call.func, ast.Name) and call.func.id == "Request" and call.keywords:
+            if _called(call) == "Request" and call.keywords:
                 yield module.fault(call.lineno, f"{REQUESTS} builds the requests to the gate")
 
 
@@ -99,7 +99,7 @@ def the_journal_alone_makes_rows(project: Project) -> Iterator[Fault]:
     for module in project.modules(*HUB):
         if module.path not in (KINDS, JOURNAL, *ENTRIES):
             for call in module.nodes(ast.Call):
-                if isinstance(call.func, ast.Name) and call.func.id in ROWS:
+                if _called(call) in ROWS:
                     yield module.fault(call.lineno, f"{JOURNAL} alone makes rows of the journal")
 
 
@@ -108,6 +108,11 @@ def the_hub_has_one_outbound_client(project: Project) -> Iterator[Fault]:
     for module in project.python(*HUB):
         for found in CLIENTS.finditer(module.text) if module.path not in OUTBOUND else ():
             yield module.fault_at(found.start(), f"{OUTBOUND[1]} calls other hosts: {found[0]}")
+
+
+def _called(call: ast.Call) -> str:
+    """Return the name of the called function or class, without that of its module."""
+    return ast.unparse(call.func).rpartition(".")[2]
 
 
 def _names_of_expiry(module: File) -> Iterator[tuple[int, str]]:

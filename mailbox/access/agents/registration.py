@@ -16,7 +16,6 @@ from mailbox.access.requests import Request
 from mailbox.journal import hub_entries
 from mailbox.models import Agent, SigningKey
 from mailbox.words import ed25519, names
-from mailbox.words.ed25519 import KeyProof
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, check_pubkey, check_reason, is_pubkey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
@@ -38,7 +37,7 @@ def register_agent(
     display: str,
     *,
     pubkey: str | None = None,
-    proof: KeyProof | None = None,
+    proof: ed25519.KeyProof | None = None,
     also: Callable[[Agent, audit.Journal], object] | None = None,
 ) -> Registration:
     """Register an agent with its first API key. Needs ``a2a.agents.register``.
@@ -67,7 +66,7 @@ def _register(
     also: Callable[[Agent, audit.Journal], object] | None,
     *,
     with_key: bool,
-    proof: KeyProof | None = None,
+    proof: ed25519.KeyProof | None = None,
 ) -> Registration:
     check_display(display)
     if pubkey is not None:

@@ -12,7 +12,6 @@ from django.utils import timezone
 from mailbox.access import audit, nonces
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import last_used
-from mailbox.access.nonces import Nonce
 from mailbox.database import managers
 from mailbox.journal import access_entries
 from mailbox.models import Agent, ApiKey, AuditEvent, CapabilityGrant, SigningKey
@@ -217,7 +216,7 @@ def authenticate_signature(
         request_id=request_id,
         grants=tuple(grant_of(row[6:]) for row in rows if row[6] is not None),
         address=address,
-        nonce=Nonce(signature.pubkey, signature.nonce, signature.expires_at),
+        nonce=nonces.Nonce(signature.pubkey, signature.nonce, signature.expires_at),
     )
 
 

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from django.db import InterfaceError, OperationalError, connection
 
 from mailbox.database import outages, write_turns
-from mailbox.database.outages import Outage
 from mailbox.models import ApiKey, PublicRoute, SigningKey
 
 NOTED_EVERY = timedelta(minutes=1)
@@ -57,7 +56,7 @@ def note(used: Used, pk: int, now: datetime) -> None:
             for kind, uses in _here.take().items():
                 _write(kind, uses)
     except (OperationalError, InterfaceError) as error:
-        if outages.kind(error) is Outage.READ_ONLY:
+        if outages.kind(error) is outages.Outage.READ_ONLY:
             raise
         outages.note(error)
     finally:

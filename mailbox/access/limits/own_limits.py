@@ -13,7 +13,6 @@ from django.db.models import Q
 from django.utils import timezone
 
 from mailbox.access import audit, capabilities
-from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.journal import hub_entries
@@ -123,7 +122,7 @@ def _change(
     stock: SenderStock | PairStock,
     name: str,
     limit: int | None,
-    journal: Journal,
+    journal: audit.Journal,
     *,
     agent: str,
     recipient: str | None,

@@ -20,7 +20,6 @@ from mailbox.access.limits import own_limits, quotas
 from mailbox.database import waiting
 from mailbox.database.bell import ringing, waiters, watch
 from mailbox.database.bell import topics as topics_module
-from mailbox.database.bell.waiters import Waiter
 from mailbox.words.errors import QuotaExceededError
 
 Value = TypeVar("Value")
@@ -38,7 +37,7 @@ class _Key:
 
 _seats = threading.Lock()
 _waiting: Counter[int | str] = Counter()  # waits of this process by the key of the agent's row, or the person's name
-_keys: dict[Waiter, _Key] = {}  # of the waits of this process
+_keys: dict[waiters.Waiter, _Key] = {}  # of the waits of this process
 
 
 def span(wait_ms: int) -> timedelta:
@@ -82,7 +81,7 @@ def for_change(caller: Caller, task_id: UUID, look: Callable[[], Value], timeout
 class Vigil:
     """A wait of many rings in one seat, which may do other work in between, such as to send a sign of life."""
 
-    def __init__(self, key: _Key, waiter: Waiter) -> None:
+    def __init__(self, key: _Key, waiter: waiters.Waiter) -> None:
         self._key, self._waiter = key, waiter
 
     @property
@@ -129,7 +128,7 @@ def vigil(caller: Caller, topics: Sequence[str]) -> Iterator[Vigil | None]:
 
 
 @contextmanager
-def _seat(key: _Key, waiter: Waiter) -> Iterator[bool]:
+def _seat(key: _Key, waiter: waiters.Waiter) -> Iterator[bool]:
     """Hold a seat of the caller's agent or person and one of the process; yield False if the process has none.
 
     Trusted callers need none.

@@ -17,7 +17,6 @@ from typing import Any, BinaryIO
 import orjson
 
 from mailbox.database.backups import files
-from mailbox.database.backups.files import BackupError
 
 FORMAT = 1
 MANIFEST, SECRET, SEAL_KEY = "manifest.json", "secret_key", "seal_key"
@@ -62,7 +61,7 @@ class Manifest:
         if not isinstance(fields, dict):
             raise ValueError("the manifest is not an object")
         if fields.get("format") != FORMAT:
-            raise BackupError(
+            raise files.BackupError(
                 f"The backup has format {fields.get('format')}, and this version reads format {FORMAT}. "
                 "Restore it with the version of the hub that made it or a newer version."
             )
@@ -143,8 +142,8 @@ class Reader:
         except (*_ERRORS, KeyError) as error:
             raise self._damaged(str(error)) from error
 
-    def _damaged(self, problem: str) -> BackupError:
-        return BackupError(f"{self._file} is damaged: {problem}. Nothing was changed.")
+    def _damaged(self, problem: str) -> files.BackupError:
+        return files.BackupError(f"{self._file} is damaged: {problem}. Nothing was changed.")
 
 
 @contextlib.contextmanager
@@ -153,15 +152,15 @@ def opened(file: Path) -> Iterator[Reader]:
     try:
         stream = file.open("rb")
     except OSError as error:
-        raise BackupError(f"cannot read {file}: {error.strerror}") from error
+        raise files.BackupError(f"cannot read {file}: {error.strerror}") from error
     with stream:
         start = stream.read(len(SQLITE_FILE))
         if (problem := _foreign(start)) is not None:
-            raise BackupError(f"{file} is {problem}")
+            raise files.BackupError(f"{file} is {problem}")
         try:
             archive = zipfile.ZipFile(stream)
         except _ERRORS as error:
-            raise BackupError(
+            raise files.BackupError(
                 f"{file} is no backup of a hub, or its end is cut off. `manage.py a2a backup` makes backups."
             ) from error
         with archive:

@@ -10,7 +10,6 @@ from pathlib import Path
 from django.db import connection, connections
 
 from mailbox.database.backups import files
-from mailbox.database.backups.files import BackupError
 
 PAGES = 1024  # copied between two pauses
 PAUSE = 0.002  # seconds, in which other processes may use the disk
@@ -40,9 +39,9 @@ def check(copy: Path) -> None:
         problems = [row[0] for row in opened.execute("PRAGMA integrity_check(3)")]
         orphans = len(opened.execute("PRAGMA foreign_key_check").fetchall()) if problems == ["ok"] else 0
     if problems != ["ok"]:
-        raise BackupError(f"The SQLite database is damaged: {'; '.join(problems)}.")
+        raise files.BackupError(f"The SQLite database is damaged: {'; '.join(problems)}.")
     if orphans:
-        raise BackupError(f"The SQLite database is damaged: {orphans} rows refer to rows that do not exist.")
+        raise files.BackupError(f"The SQLite database is damaged: {orphans} rows refer to rows that do not exist.")
 
 
 @contextlib.contextmanager
@@ -127,9 +126,11 @@ def held(path: Path) -> Iterator[Target]:
         own = _exclusively(files.private(path))
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_BUSY:
-            raise BackupError(f"Another process uses {path}. Stop the hub and every `manage.py` first.") from error
+            raise files.BackupError(
+                f"Another process uses {path}. Stop the hub and every `manage.py` first."
+            ) from error
         if error.sqlite_errorcode not in DAMAGED:
-            raise BackupError(f"{path} cannot be used: {error}.") from error
+            raise files.BackupError(f"{path} cannot be used: {error}.") from error
     try:
         yield Target(path, own)
     finally:
@@ -177,7 +178,7 @@ def _reported(path: Path) -> Iterator[None]:
     except sqlite3.DatabaseError as error:
         damaged = error.sqlite_errorcode in DAMAGED
         problem = "is damaged: restore a backup" if damaged else "cannot be used"
-        raise BackupError(f"The SQLite database {path} {problem} ({error}).") from error
+        raise files.BackupError(f"The SQLite database {path} {problem} ({error}).") from error
 
 
 def _delete(path: Path) -> None:

@@ -8,7 +8,6 @@ from datetime import datetime, timedelta
 from django.utils import timezone
 
 from mailbox.database import timetable
-from mailbox.database.timetable import RETRY_JOB, SWEEP_JOB
 from mailbox.models import LastPass
 
 SILENT_AFTER = timedelta(seconds=150)  # a running cluster finishes a sweep about every minute
@@ -31,7 +30,7 @@ class Cluster:
     def read(cls) -> Cluster:
         """Return the cluster's state now."""
         due = timetable.due_since(timezone.now())
-        return cls(next_retry=timetable.next_run(RETRY_JOB), swept_at=swept_at(), waiting=len(due))
+        return cls(next_retry=timetable.next_run(timetable.RETRY_JOB), swept_at=swept_at(), waiting=len(due))
 
     def is_running(self, now: datetime) -> bool:
         """Whether a sweep finished lately. A sweep in the future proves nothing: the clock was set back since."""
@@ -45,4 +44,4 @@ def is_recent(swept_at: datetime | None, now: datetime) -> bool:
 
 def swept_at() -> datetime | None:
     """Return the end of the newest sweep that ended, also of a failed sweep, by any process; None before the first."""
-    return next(iter(LastPass.objects.filter(job=SWEEP_JOB).values_list("finished_at", flat=True)), None)
+    return next(iter(LastPass.objects.filter(job=timetable.SWEEP_JOB).values_list("finished_at", flat=True)), None)

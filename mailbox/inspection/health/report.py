@@ -18,7 +18,6 @@ from mailbox.database import timetable, vitals
 from mailbox.inspection.health import checks as checks_module
 from mailbox.inspection.health import cluster
 from mailbox.inspection.health.checks import HealthStatus, Measured
-from mailbox.inspection.health.cluster import SILENT_AFTER
 from mailbox.inspection.search import full_text
 from mailbox.journal import seals
 from mailbox.models import AuditEvent, PushConfig, PushDelivery, RollUp
@@ -190,7 +189,7 @@ def _cluster(now: datetime) -> Measured:
 def _queue(now: datetime) -> Measured:
     due = timetable.due_since(now)
     saw = f"{len(due)} job{'' if len(due) == 1 else 's'} pending"
-    if not due or now - due[0] < SILENT_AFTER:
+    if not due or now - due[0] < cluster.SILENT_AFTER:
         return Measured(HealthStatus.OK, saw)
     saw = f"{saw}, the longest for {times.write(now - due[0])}"
     return Measured(HealthStatus.DEGRADED, saw)
@@ -198,7 +197,7 @@ def _queue(now: datetime) -> Measured:
 
 def _sweep(now: datetime) -> Measured:
     failed = AuditEvent.objects.failed_sweeps().first()
-    if failed is None or now - failed.at > SILENT_AFTER:
+    if failed is None or now - failed.at > cluster.SILENT_AFTER:
         return Measured(HealthStatus.OK, "no recent failure")
     step, error = failed.fields["step"], failed.fields["error"][:_VALUE_SHOWN]
     note = "Retried every minute. The other steps still run."

@@ -15,9 +15,7 @@ from typing import Any, NamedTuple
 from django.db.models import Count, Exists, F, Max, OuterRef, Sum
 
 from mailbox.database import compiled
-from mailbox.database.compiled import Parameter
 from mailbox.inspection.statistics import backlogs
-from mailbox.inspection.statistics.backlogs import LIMIT_PARAMETERS, Limits
 from mailbox.inspection.statistics.standing import ALL_ERRORS
 from mailbox.models import Agent, Lease, PairCount, Result, RollUp, RollUpTurn, Task
 from mailbox.models.agent import AgentQuerySet
@@ -35,7 +33,7 @@ class Trouble:
     """
 
     now: datetime
-    limits: Limits
+    limits: backlogs.Limits
     unreachable: Collection[int] = ()
 
 
@@ -108,7 +106,9 @@ _MEASURES: Mapping[str, Callable[[Sequence[int], Trouble], Measure]] = {
 }
 
 
-def _rows(query: Callable[[int], compiled.Compiled], pks: Sequence[int], limits: Limits | None = None) -> list[Any]:
+def _rows(
+    query: Callable[[int], compiled.Compiled], pks: Sequence[int], limits: backlogs.Limits | None = None
+) -> list[Any]:
     number, values = compiled.many(pks)
     return query(number).rows(**values, **(limits._asdict() if limits else {}))
 
@@ -121,17 +121,18 @@ def _backlog(number: int) -> Any:
 
 @compiled.once
 def _calls(number: int) -> Any:
-    known: Any = backlogs.with_signs(_these(number), LIMIT_PARAMETERS.quiet_before)
+    known: Any = backlogs.with_signs(_these(number), backlogs.LIMIT_PARAMETERS.quiet_before)
     return known.values_list("pk", "key_used_at", "route_used_at", "signed_at")
 
 
 @compiled.once
 def _signs(number: int) -> Any:
     rows = backlogs.with_stale(
-        backlogs.with_signs(_these(number), LIMIT_PARAMETERS.quiet_before), LIMIT_PARAMETERS.stale_before
+        backlogs.with_signs(_these(number), backlogs.LIMIT_PARAMETERS.quiet_before),
+        backlogs.LIMIT_PARAMETERS.stale_before,
     )
     waits = Exists(Task.objects.leasable().filter(recipient=OuterRef("pk")))
-    annotated: Any = backlogs.with_unserved(rows, LIMIT_PARAMETERS.late_before).annotate(waits=waits)
+    annotated: Any = backlogs.with_unserved(rows, backlogs.LIMIT_PARAMETERS.late_before).annotate(waits=waits)
     return annotated.values_list("pk", "paused_at", "is_quiet", "is_unserved", "holds_stale", "waits")
 
 
@@ -146,7 +147,9 @@ def _tallies(now: datetime) -> Mapping[int, _ErrorTally]:
 
 @compiled.once
 def _tallied() -> Any:
-    minutes: Any = RollUp.objects.exclude(agent=None).filter(minute__gte=Parameter("since")).order_by().values("agent")
+    minutes: Any = (
+        RollUp.objects.exclude(agent=None).filter(minute__gte=compiled.Parameter("since")).order_by().values("agent")
+    )
     sums = minutes.annotate(errors=Sum("error"), results=Sum(F("ok") + F("partial") + F("error")))
     return sums.values_list("agent", "errors", "results")
 

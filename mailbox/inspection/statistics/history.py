@@ -10,7 +10,6 @@ from django.db.models import BigIntegerField, Count, QuerySet, Subquery, Sum
 from django.db.models.functions import TruncHour, TruncMinute
 
 from mailbox.database import compiled
-from mailbox.database.compiled import ListParameter, Parameter
 from mailbox.database.paging import query_of_figures
 from mailbox.inspection.statistics.series import COUNTED
 from mailbox.models import AuditEvent, Depth, Result, RollUp, Task
@@ -22,8 +21,8 @@ HOUR = timedelta(hours=1)
 SAMPLED = timedelta(minutes=20)  # between the minutes whose latencies and depths stand for a long slot
 OF_HOUR = range(0, 60, SAMPLED // MINUTE)  # the same minutes, by their number in the hour
 MARKS = 60  # events of people and of the scheduler beside a chart
-START, PARTY = Parameter("start"), Parameter("party", BigIntegerField())
-MINUTES = ListParameter("minutes")
+START, PARTY = compiled.Parameter("start"), compiled.Parameter("party", BigIntegerField())
+MINUTES = compiled.ListParameter("minutes")
 MARKED = (Kind.REPAIR_APPLIED, Kind.AGENT_PAUSED, Kind.AGENT_RESUMED)
 
 
@@ -200,7 +199,9 @@ def _marks() -> Any:
 
 @compiled.once
 def _arrivals(is_of_hub: bool) -> Any:
-    tasks = Task.objects.filter(pk__gt=Parameter("after", BigIntegerField()), sent_at__gte=Parameter("since"))
+    tasks = Task.objects.filter(
+        pk__gt=compiled.Parameter("after", BigIntegerField()), sent_at__gte=compiled.Parameter("since")
+    )
     if not is_of_hub:
         tasks = tasks.filter(recipient=PARTY)
     alike: Any = tasks.order_by().annotate(minute=TruncMinute("sent_at", tzinfo=UTC)).values("minute")

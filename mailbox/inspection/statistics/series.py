@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from mailbox.database import compiled
-from mailbox.database.compiled import Parameter
 from mailbox.models import Result, RollUp
 from mailbox.models.rollup import FINE, MINUTE, floor
 from mailbox.words.latencies import Latencies
@@ -152,7 +151,7 @@ def read(
 def _points(number: int, has_hours: bool, counted: int) -> Any:
     """Return the query of the roll-ups and of the results without one, for so many agents."""
     start, agents_start, runs_from, fine, since = (
-        Parameter(name) for name in ("start", "agents_start", "runs_from", "fine", "since")
+        compiled.Parameter(name) for name in ("start", "agents_start", "runs_from", "fine", "since")
     )
     first, *parts = RollUp.objects.for_results(
         start, compiled.keys(number), agents_start, runs_from, fine if has_hours else None
@@ -162,7 +161,7 @@ def _points(number: int, has_hours: bool, counted: int) -> Any:
 
 @compiled.once
 def _sampled(most: int, counted: int) -> Any:
-    return Result.objects.not_rolled_up(Parameter("since"), counted).for_series().order_by("-pk")[:most]
+    return Result.objects.not_rolled_up(compiled.Parameter("since"), counted).for_series().order_by("-pk")[:most]
 
 
 def _sample(since: datetime) -> list[tuple[int, Point]]:

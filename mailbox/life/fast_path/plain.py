@@ -17,9 +17,7 @@ from django.utils import timezone
 
 from mailbox.access import audit, capabilities, requests
 from mailbox.access.callers import Caller
-from mailbox.access.capabilities import Permit
 from mailbox.access.limits import quotas
-from mailbox.access.requests import Request
 from mailbox.database import managers
 from mailbox.database.bell import ringing, topics
 from mailbox.journal import task_entries
@@ -52,7 +50,7 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task | None:
     if sender is None or not is_plain(envelope, sender):
         return None
     now = timezone.now()
-    permit = permitted(caller, Request.to_send(named, envelope.id), now)
+    permit = permitted(caller, requests.Request.to_send(named, envelope.id), now)
     if permit is None:
         return None
     task = Task.from_envelope(envelope, sender=sender, recipient=Agent(), now=now)
@@ -118,7 +116,7 @@ def post_result(caller: Caller, envelope: ResultEnvelope) -> Result | None:
     sender = Agent.from_identity(*identity)
     known = (task_pk, task_id, sender.pk, holder.pk, attempt)
     task = managers.instance_of(Task, _ANSWERED, known, sender=sender, recipient=holder)
-    permit = permitted(caller, Request.to_respond(sender, task_id, envelope.lease_id), now)
+    permit = permitted(caller, requests.Request.to_respond(sender, task_id, envelope.lease_id), now)
     if permit is None:
         return None
     content = json_text.dumps([dict(block) for block in envelope.content])
@@ -200,7 +198,7 @@ def _store() -> ModuleType:
     return postgresql if connections[DEFAULT_DB_ALIAS].vendor == "postgresql" else sqlite
 
 
-def permitted(caller: Caller, request: Request, now: datetime) -> Permit | None:
+def permitted(caller: Caller, request: requests.Request, now: datetime) -> capabilities.Permit | None:
     """Return the permit; None if the gate refuses, counts a use, or needs a key that the request lacks."""
     try:
         permit = capabilities.require(caller, request, now)
@@ -224,7 +222,7 @@ def credential(caller: Caller) -> dict[str, Any]:
     return {"credential": caller.credential, "signing_key": caller.nonce and caller.nonce.pubkey}
 
 
-def _checked(permit: Permit) -> dict[str, Any]:
+def _checked(permit: capabilities.Permit) -> dict[str, Any]:
     """Return the values of the journal row of the gate's check."""
     check = permit.check
     return {

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from mailbox.words.a2a import v0_3
-from mailbox.words.a2a.v0_3 import Json
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 
 # The methods of 0.3, and the methods of 1.0 that take their place. 0.3 cannot list tasks.
@@ -54,7 +53,7 @@ class OldRequest:
 
     wanted: str
     method: str
-    params: Json
+    params: v0_3.Json
     is_for_the_only: bool = False
 
     @classmethod
@@ -93,7 +92,7 @@ class OldRequest:
                 return [v0_3.push_config_out(config) for config in result["configs"]]
         return result
 
-    def event(self, response: Mapping[str, Any]) -> Json:
+    def event(self, response: Mapping[str, Any]) -> v0_3.Json:
         """Return an event of 1.0 as that of 0.3. A new message's stream also ends with a question of the agent."""
         state = response.get("statusUpdate", {}).get("status", {}).get("state")
         return v0_3.event_out(response, ends_stream=self.wanted in _SENDS and state in _INTERRUPTED)
@@ -110,7 +109,7 @@ class OldRequest:
         return _PATHS_OF_CONFIGS.get(path, path) if self.wanted.startswith(_OF_CONFIGS) else path
 
 
-def _params(wanted: str, params: Mapping[str, Any]) -> Json:
+def _params(wanted: str, params: Mapping[str, Any]) -> v0_3.Json:
     """Return the parameters in 1.0 of parameters without problems."""
     if wanted in _SENDS:
         sent = {**params, "message": v0_3.message_in(params["message"])}
@@ -125,7 +124,7 @@ def _params(wanted: str, params: Mapping[str, Any]) -> Json:
     return dict(params)
 
 
-def _configuration_in(configuration: Mapping[str, Any]) -> Json:
+def _configuration_in(configuration: Mapping[str, Any]) -> v0_3.Json:
     """Return the configuration of a send. A history length of 0 means all messages in 0.3."""
     translated = {
         key: configuration[key]
@@ -208,7 +207,7 @@ def _problems_of_receiver(inner: object, path: str) -> Iterator[tuple[str, str]]
         yield f"{path}.authentication.schemes", _ARRAY
 
 
-def _only(configs: list[Json]) -> Json:
+def _only(configs: list[v0_3.Json]) -> v0_3.Json:
     if not configs:
         raise UnknownTaskError("this task has no push notification config")
     if len(configs) > 1:
@@ -220,5 +219,5 @@ def _is_zero(value: object) -> bool:
     return value == 0 and not isinstance(value, bool)
 
 
-def _without(members: Mapping[str, Any], *names: str) -> Json:
+def _without(members: Mapping[str, Any], *names: str) -> v0_3.Json:
     return {name: value for name, value in members.items() if name not in names}

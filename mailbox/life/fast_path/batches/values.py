@@ -9,7 +9,6 @@ from django.db import connection
 
 from mailbox.access import capabilities
 from mailbox.access.callers import Caller
-from mailbox.access.capabilities import Permit
 from mailbox.life.fast_path.batches import postgresql, sqlite
 from mailbox.words import json_text
 
@@ -24,7 +23,7 @@ def informed(caller: Caller, now: datetime) -> Caller:
     return caller if caller.grants is not None else replace(caller, grants=tuple(capabilities.live_grants(caller, now)))
 
 
-def item(fields: Mapping[str, object], permit: Permit | None = None) -> dict[str, object]:
+def item(fields: Mapping[str, object], permit: capabilities.Permit | None = None) -> dict[str, object]:
     """Return the item of a batch, with the journal row of its check, as the database reads it."""
     stored = store().stored
     if permit is not None:
