@@ -16,7 +16,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 
-from django.db import InterfaceError, OperationalError, connections
+from django.db import InterfaceError, OperationalError
 from django.utils import timezone
 
 from mailbox.database import waiting
@@ -42,7 +42,6 @@ PAUSE = timedelta(minutes=1)
 MOST_REMEMBERED = 10_000  # receivers with timeouts
 LOOK_AROUND_EVERY = 0.5  # seconds, while a target is due that no thread or receiver is free for
 LONGEST_PAUSE = 10.0  # seconds without a ring, an attempt that ended, or a target that becomes due
-PAUSE_WITHOUT_DATABASE = 5.0  # seconds
 READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt failed
 MOST_CHUNKS = 100  # of one artifact, in one event
 TOKEN = "X-A2A-Notification-Token"  # noqa: S105 (the name of a header)
@@ -98,19 +97,18 @@ class Courier:
 
     def run(self, stop: threading.Event) -> None:
         """Bring deliveries until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
-        with waiting.rounds(stop) as waiter:
-            self._ring = waiter.ring
-            while not stop.is_set():
-                pause = PAUSE_WITHOUT_DATABASE
-                try:
-                    waiter.wait_for([topics.CALLBACKS, *map(topics.task, outbox.listened_to())])
-                    waiter.look(self.look_around)
-                    pause = outbox.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
-                except (OperationalError, InterfaceError):
-                    _logger.exception("the courier cannot use the database")
-                    connections.close_all()
-                waiter.wait(pause)
+        waiting.run_rounds(
+            stop,
+            name="courier",
+            topics=lambda: [topics.CALLBACKS, *map(topics.task, outbox.listened_to())],
+            look=self.look_around,
+            pause=lambda: outbox.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE),
+            share_ring=self._use_ring,
+        )
         self.finish()
+
+    def _use_ring(self, ring: Callable[[], object]) -> None:
+        self._ring = ring
 
     def look_around(self) -> int:
         """Record the attempts that have ended, and begin due attempts while threads are free; return their number."""

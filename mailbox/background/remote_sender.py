@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError, close_old_connections, connections
+from django.db import connections
 from django.utils import timezone
 
 from agentcards import remote_calls, remote_conversations
@@ -25,7 +25,6 @@ AT_ONE_AGENT = 8  # threads of a pool, so that a few agents that stop answering 
 AT_SILENT_AGENTS = 16  # threads of a pool, one for each agent that did not answer its last call or had no call yet
 LOOK_AROUND_EVERY = 0.5  # seconds, while a poll is due that no thread is free for
 LONGEST_PAUSE = 5.0  # seconds without a ring, a call that ended, or a poll or an agent that becomes due
-PAUSE_WITHOUT_DATABASE = 5.0  # seconds
 
 _logger = logging.getLogger(__name__)
 Work = TypeVar("Work")
@@ -48,20 +47,18 @@ class RemoteSender:
 
     def run(self, stop: threading.Event) -> None:
         """Submit and poll tasks until ``stop`` is set, then wait for the calls that have begun."""
-        with waiting.rounds(stop) as waiter:
-            self._looking.ring = self._following.ring = self._submitting.ring = waiter.ring
-            while not stop.is_set():
-                pause = PAUSE_WITHOUT_DATABASE
-                try:
-                    waiter.wait_for([topics.agent(pk) for pk in remote_calls.remote_agents()])
-                    waiter.look(self.look_around)
-                    pause = remote_calls.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE)
-                    close_old_connections()
-                except (OperationalError, InterfaceError):
-                    _logger.exception("the sender of remote tasks cannot use the database")
-                    connections.close_all()
-                waiter.wait(pause)
+        waiting.run_rounds(
+            stop,
+            name="sender of remote tasks",
+            topics=lambda: [topics.agent(pk) for pk in remote_calls.remote_agents()],
+            look=self.look_around,
+            pause=lambda: remote_calls.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE),
+            share_ring=self._use_ring,
+        )
         self.finish()
+
+    def _use_ring(self, ring: Callable[[], object]) -> None:
+        self._looking.ring = self._following.ring = self._submitting.ring = ring
 
     def look_around(self) -> None:
         """Begin due polls, and then submissions of new tasks, as far as threads are free. Agents take turns."""

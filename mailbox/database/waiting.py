@@ -1,5 +1,6 @@
 """Waits for an arrival, which hold no transaction and no database connection meanwhile, and the seats for them."""
 
+import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -8,12 +9,14 @@ from datetime import timedelta
 from typing import TypeVar
 
 from django.conf import settings
-from django.db import connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection, connections
 
 from mailbox.database.bell import ringing, waiters
 
 Value = TypeVar("Value")
+_logger = logging.getLogger(__name__)
 
+WITHOUT_DATABASE = 5.0  # seconds until a program looks again, if it cannot use the database
 LEAST_FREE, SHARE_FREE = 32, 8  # threads of a process, and one thread of so many, that no wait takes
 
 
@@ -56,13 +59,34 @@ def until(
         return value
 
 
-@contextmanager
-def rounds(stop: threading.Event) -> Iterator[waiters.Waiter]:
-    """Yield a waiter for the rounds of a program. Its waits end when ``stop`` is set."""
+def run_rounds(
+    stop: threading.Event,
+    *,
+    name: str,
+    topics: Callable[[], Sequence[str]],
+    look: Callable[[], object],
+    pause: Callable[[], float],
+    share_ring: Callable[[Callable[[], object]], None],
+) -> None:
+    """Call ``look`` at each ring of ``topics`` and after each ``pause``, until ``stop`` is set.
+
+    ``share_ring`` gets the function that ends a pause. ``name`` tells the log which program cannot use the database.
+    """
     with waiters.waiting([]) as waiter:
         ringing.begin()
         threading.Thread(target=_end_at, args=(stop, waiter), name="stop", daemon=True).start()
-        yield waiter
+        share_ring(waiter.ring)
+        while not stop.is_set():
+            seconds = WITHOUT_DATABASE
+            try:
+                waiter.wait_for(topics())
+                waiter.look(look)
+                seconds = pause()
+                close_old_connections()
+            except (OperationalError, InterfaceError):
+                _logger.exception("the %s cannot use the database", name)
+                connections.close_all()
+            waiter.wait(seconds)
 
 
 def _end_at(stop: threading.Event, waiter: waiters.Waiter) -> None:
