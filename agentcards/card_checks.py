@@ -12,6 +12,9 @@ from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import BlockedUrlError
 from mailbox.words.errors import InvalidRequestError
 
+_NO_DESCRIPTION = "No description. Add one to the profile."
+_NO_SKILL = "No skills listed. Register or allow tools."
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardCheck:
@@ -48,10 +51,6 @@ def checks_of(profile: AgentProfile, card: CardDocument, jobs: Sequence[AgentCar
     if profile.is_remote:
         checks.append(CardCheck(words="Remote URL allowed", problem=_refused(profile.called_url)))
     return checks + [_of_job(job) for job in jobs]
-
-
-_NO_DESCRIPTION = "No description. Add one to the profile."
-_NO_SKILL = "No skills listed. Register or allow tools."
 
 
 def _note(words: str, problem: str) -> CardCheck:

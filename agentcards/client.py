@@ -28,6 +28,11 @@ from mailbox.words.json_text import storable
 
 CARD_TTL = timedelta(minutes=5)
 CARD_WITHIN = 10.0  # seconds
+USER_AGENT = "A2A-Hub/A2A-Client"
+SUBMIT_WITHIN, LOOK_WITHIN = 30.0, 10.0  # seconds
+LOOK_EVERY = 3.0  # seconds
+DEFAULT_TIMEOUT_MS = 300_000
+_logger = logging.getLogger(__name__)
 
 
 def fetch_card(url: str, headers: Mapping[str, str]) -> dict[str, Any]:
@@ -69,14 +74,6 @@ def json_object(answer: ServerResponse, what: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise ExternalServiceError(f"Invalid {what}: not JSON") from error
     return value if isinstance(value, dict) else {}
-
-
-USER_AGENT = "A2A-Hub/A2A-Client"
-SUBMIT_WITHIN, LOOK_WITHIN = 30.0, 10.0  # seconds
-LOOK_EVERY = 3.0  # seconds
-DEFAULT_TIMEOUT_MS = 300_000
-
-_logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

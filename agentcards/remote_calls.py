@@ -42,19 +42,16 @@ CARRIAGES: Mapping[str, Carriage] = {
     RemoteCall.Protocol.CORVID: CorvidCarriage(),
     RemoteCall.Protocol.OFFICIAL: OfficialCarriage(),
 }
-
-
-def carriage_of(call: RemoteCall) -> Carriage:
-    return CARRIAGES[call.protocol]
-
-
 LOOK_EVERY = timedelta(seconds=client.LOOK_EVERY)
 LOOK_LASTS = timedelta(seconds=client.LOOK_WITHIN + 5)  # longer than any poll can take
 FOLLOW_WITHIN = timedelta(seconds=8)  # less than `serve` gives a process to stop
 FOLLOW_LASTS = FOLLOW_WITHIN + timedelta(seconds=7)  # longer than any turn of a stream can take
 GIVEN_UP_AFTER = timedelta(days=1)  # without any connection to the agent
-
 _logger = logging.getLogger(__name__)
+
+
+def carriage_of(call: RemoteCall) -> Carriage:
+    return CARRIAGES[call.protocol]
 
 
 def agents_with_work() -> AgentProfileQuerySet:

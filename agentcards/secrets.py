@@ -38,6 +38,9 @@ COLUMNS: tuple[tuple[type[models.Model], str], ...] = (
     (RemoteCall, "base_url"),
     (SecondFactor, "key"),
 )
+_ERASED = dict.fromkeys(
+    ("name", "description", "persona_archetype", "card_version", "documentation_url", "icon_url"), ""
+)
 
 
 @dataclass(slots=True)
@@ -107,11 +110,6 @@ def _renewed_url(stored: str) -> str | None:
         return stored if has_credentials(stored) else None
     sealed = stored.removeprefix(SEALED)
     return None if secret_box.is_current(sealed) else secret_box.unseal(sealed)
-
-
-_ERASED = dict.fromkeys(
-    ("name", "description", "persona_archetype", "card_version", "documentation_url", "icon_url"), ""
-)
 
 
 def erase_cards(caller: Caller, agent: Agent, *, reason: str) -> Mapping[str, int]:

@@ -37,6 +37,10 @@ from mailbox.inspection.statistics import standing as standing_module
 from mailbox.models import Agent, ApiKey
 from mailbox.models.agent import AgentQuerySet
 
+HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, TASKS_SHOWN, COUNTERPARTS_SHOWN = 10, 20, 50, 5, 8
+SORTS = ("name", "trouble", "queued", "leased", "errors", "called")
+WORST_FIRST = "-trouble"
+
 
 @dataclass(frozen=True, kw_only=True)
 class AgentRow:
@@ -127,9 +131,6 @@ def rows_of(
         for agent in agents
         for points in [figures.agents[agent.pk]]
     ]
-
-
-HELD_SHOWN, JOBS_SHOWN, PEERS_SHOWN, TASKS_SHOWN, COUNTERPARTS_SHOWN = 10, 20, 50, 5, 8
 
 
 class AgentDetailPage(Act[Agent]):
@@ -253,10 +254,6 @@ def _card(agent: Agent) -> dict[str, Any]:
         "problems": sum(not check.passed and not check.is_note for check in checks),
         "notes": sum(not check.passed and check.is_note for check in checks),
     }
-
-
-SORTS = ("name", "trouble", "queued", "leased", "errors", "called")
-WORST_FIRST = "-trouble"
 
 
 class AgentList(ListPage):

@@ -24,6 +24,7 @@ SAMPLE = 1_000  # rows that are counted, the newest
 CHIPS, BARS = 6, 60
 WIDTH, HEIGHT = 720, 56
 NO_CHECKS = f"-kind:{Kind.CAPABILITY_CHECK}"
+EVER = "1970-01-02T00:00"  # before every row
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,8 +151,6 @@ TABS = (
     ("Dashboard users", f"source:{AuditEvent.Source.DASHBOARD}"),
     ("Failed API-key logins", f"kind:{Kind.AUTHENTICATION_FAILED}"),
 )
-
-EVER = "1970-01-02T00:00"  # before every row
 
 
 class AuditList(ListPage):

@@ -28,6 +28,7 @@ RANGES = {
     "7d": Range(name="7d", span=timedelta(days=7), step=timedelta(hours=6)),
 }
 USUAL = "24h"
+AGENTS_OFFERED, TASKS_SHOWN = 200, 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +64,6 @@ def _bars(slots: Mapping[int, int], scale: Range, now: datetime, *, height: floa
         if (count := slots.get(first + place, 0))
         for tall in [max(2.0, round(height * count / top, 1))]
     ]
-
-
-AGENTS_OFFERED, TASKS_SHOWN = 200, 20
 
 
 class FailureList(SavablePage):

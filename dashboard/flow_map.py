@@ -25,6 +25,10 @@ MIDDLE = complex(WIDTH, HEIGHT) / 2
 RADIUS = (300, 250)
 OTHERS = "others"
 SOME, MANY = 0.05, 0.25  # shares of errors from which an edge is marked
+RANGES = {
+    "1h": Range(name="1h", span=timedelta(hours=1), step=timedelta(minutes=10)),
+    "24h": Range(name="24h", span=timedelta(hours=24), step=timedelta(hours=1)),
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,12 +216,6 @@ def _unit(way: complex) -> complex:
 
 def _at(point: complex) -> str:
     return f"{point.real:.1f} {point.imag:.1f}"
-
-
-RANGES = {
-    "1h": Range(name="1h", span=timedelta(hours=1), step=timedelta(minutes=10)),
-    "24h": Range(name="24h", span=timedelta(hours=24), step=timedelta(hours=1)),
-}
 
 
 class Map(DashboardView):

@@ -32,6 +32,8 @@ LISTS: tuple[tuple[str, Mapping[str, object]], ...] = (
     ("idempotency", keys.REPLAY_KEYS),
     ("plans", keys.PLAN_KEYS),
 )
+MOST = 6  # suggestions of a group
+AGENT_KEYS = ("agent", "from", "to", "sender", "recipient", "name", "actor")
 
 
 class Meaning(NamedTuple):
@@ -117,8 +119,6 @@ _SHOWN: Mapping[type, Callable[[Any], Meaning]] = {
 }
 
 
-MOST = 6  # suggestions of a group
-AGENT_KEYS = ("agent", "from", "to", "sender", "recipient", "name", "actor")
 VALUES: Mapping[str, Sequence[str]] = {
     "state": [*guide.STATES, *PushDelivery.State.values, *RepairPlan.State.values, "quiet", "paused"],
     "status": Result.Status.values,

@@ -32,6 +32,8 @@ from mailbox.repairs.repair import MESSAGE_MAX_LENGTH, DuplicateRisk
 from mailbox.words.errors import AlreadyResolvedError, LeaseMismatchError, NotInFlightError, UnknownTaskError
 
 ATTEMPTS_SHOWN = 20
+BETWEEN_SHOWN, CHILDREN_SHOWN = 10, 5
+CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
 class LeaseList(ListPage):
@@ -99,10 +101,6 @@ class LeaseDetailPage(DashboardView):
             ),
         }
         return self.page("ops/lease.html", context)
-
-
-BETWEEN_SHOWN, CHILDREN_SHOWN = 10, 5
-CHANGED = (LeaseMismatchError, NotInFlightError, AlreadyResolvedError)
 
 
 class RepairForm(reasons.ReasonForm):

@@ -26,6 +26,18 @@ from mailbox.repairs import auto_retry, plan_execution, plans, repair
 from mailbox.words.errors import InvalidRequestError, PlanClosedError, UnknownPlanError
 
 ALL_LIVE = "state:in_flight"
+BITE = 3.0  # seconds of repairs within a request
+SORTS: dict[str, tuple[str, type]] = {
+    "age": ("leased_at", datetime),
+    "attempt": ("attempt", int),
+    "holder": ("holder", str),
+}
+GROUPS = (*RepairPlanRow.Verdict.values, *RepairPlanRow.Outcome.values, "pending", "planned")
+TEMPLATE: Mapping[str, str] = {
+    RepairPlan.Verb.REQUEUE: "ops/plan.html",
+    RepairPlan.Verb.FORCE_ERROR: "ops/plan.html",
+    RepairPlan.Verb.SEND_AGAIN: "ops/copies.html",
+}
 
 
 class LeaseIdsField(forms.Field):
@@ -148,18 +160,6 @@ class PlanList(ListPage):
         return row.pk, row.state, row.repaired, row.has_expired(self.now)
 
 
-BITE = 3.0  # seconds of repairs within a request
-SORTS: dict[str, tuple[str, type]] = {
-    "age": ("leased_at", datetime),
-    "attempt": ("attempt", int),
-    "holder": ("holder", str),
-}
-GROUPS = (*RepairPlanRow.Verdict.values, *RepairPlanRow.Outcome.values, "pending", "planned")
-TEMPLATE: Mapping[str, str] = {
-    RepairPlan.Verb.REQUEUE: "ops/plan.html",
-    RepairPlan.Verb.FORCE_ERROR: "ops/plan.html",
-    RepairPlan.Verb.SEND_AGAIN: "ops/copies.html",
-}
 COLUMNS = export.columns(
     "task_id lease_id copy_id sender holder attempt leased_at safety verdict outcome detail settled_at "
     "intent_text=intent",

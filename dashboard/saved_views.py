@@ -19,6 +19,13 @@ from mailbox.words.errors import InvalidRequestError
 
 SHOWN = 12  # views beside a search box
 PAGES: dict[str, type[SavablePage]] = {}  # by name; `dashboard.urls` imports them all
+# The message to the person after each change of a view.
+CHANGES = {
+    "rename": "Renamed to “{}”.",
+    "share": "“{}” is shared with everyone.",
+    "unshare": "“{}” is no longer shared.",
+    "delete": "“{}” is deleted.",
+}
 
 
 class Link(NamedTuple):
@@ -133,15 +140,6 @@ class SavedViews(DashboardView):
         request.GET = QueryDict(query[: saved_views.LONGEST_QUERY])
         shown = PAGES[page](request=request, caller=self.caller, now=self.now)
         return shown.to_save()
-
-
-# The message to the person after each change of a view.
-CHANGES = {
-    "rename": "Renamed to “{}”.",
-    "share": "“{}” is shared with everyone.",
-    "unshare": "“{}” is no longer shared.",
-    "delete": "“{}” is deleted.",
-}
 
 
 class ChangeView(SavedViews):

@@ -35,6 +35,7 @@ WORDS = {
     retry.SkipReason.LEASE_CHANGED: "lease changed",
 }
 ALL = (WOULD_REQUEUE, *WORDS.values())
+VERDICTS_SHOWN = 200
 
 
 class Verdict(NamedTuple):
@@ -47,9 +48,6 @@ def of(report: retry.RetryReport) -> Sequence[Verdict]:
     verdicts = [Verdict(lease=lease, verdict=WOULD_REQUEUE) for lease in report.would_requeue]
     verdicts += [Verdict(lease=skip.lease, verdict=WORDS[skip.reason]) for skip in report.skipped]
     return sorted(verdicts, key=lambda verdict: (verdict.lease.leased_at, verdict.lease.pk))
-
-
-VERDICTS_SHOWN = 200
 
 
 class Scheduler(ListPage):

@@ -25,6 +25,10 @@ from mailbox.models import Task
 from mailbox.words import content, errors, json_text, redaction, sealed, times
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, TaskEnvelope
 
+LARGEST_COPY = 256 * 1024  # characters
+FIELD_OF = {"idempotency.key": "idempotency_key", "deadline_ms": "deadline"}
+AGENTS_OFFERED = 200
+
 
 class CannotCopyError(Exception):
     """A task that the form cannot copy. Its text is for the person."""
@@ -181,18 +185,11 @@ def _written(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) if value else ""
 
 
-LARGEST_COPY = 256 * 1024  # characters
-FIELD_OF = {"idempotency.key": "idempotency_key", "deadline_ms": "deadline"}
-
-
 def _json(text: str, blank: Any) -> Any:
     try:
         return json_text.loads(text) if text.strip() else blank
     except errors.InvalidJsonError as error:
         raise forms.ValidationError(error.message) from error
-
-
-AGENTS_OFFERED = 200
 
 
 class Send(DashboardView):

@@ -15,6 +15,9 @@ import time
 from collections.abc import Callable, Iterator
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+VARIABLE = "A2A_LIFELINE"  # in the environment of a new program: the descriptor of the reading end
+GRACE = 5.0  # seconds that a program has to stop after its supervisor ended, before its process group is killed
+_is_followed = False
 
 
 def end_at_once() -> None:
@@ -70,12 +73,6 @@ def _wait(reader: socket.socket, _writer: socket.socket, call: Callable[[], obje
 
 def _is_main_thread() -> bool:
     return threading.current_thread() is threading.main_thread()
-
-
-VARIABLE = "A2A_LIFELINE"  # in the environment of a new program: the descriptor of the reading end
-GRACE = 5.0  # seconds that a program has to stop after its supervisor ended, before its process group is killed
-
-_is_followed = False
 
 
 @contextlib.contextmanager

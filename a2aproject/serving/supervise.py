@@ -26,6 +26,7 @@ QUESTIONS = 120  # after which the hub is called not ready
 READY, NOT_READY = "A2A Hub is ready.", "A2A Hub is not ready yet: /readyz says why."
 # The hub always answers to this host. `http.client` would double the memory of the supervisor.
 QUESTION = b"GET /readyz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+VARIABLE = "A2A_SERVICES"  # in the environment of the program: the plan of `become` as JSON
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +66,6 @@ class Greeting:
 
 
 PATH = str(Path(__file__).resolve())
-VARIABLE = "A2A_SERVICES"  # in the environment of the program: the plan of `become` as JSON
 
 
 def become(services: Sequence[Service], *, grace: float, greeting: Greeting | None) -> NoReturn:

@@ -27,6 +27,9 @@ _INLINE = re.compile(rb"<script>(.*?)</script>", re.DOTALL)
 _NOT_BUILT = "The documentation of this hub is not built: run `make site`. Its sources have the same pages in `docs`.\n"
 _MISSING = "404.html"
 _STYLE_OF_THE_SEARCH = "'sha256-NwSx/R2V/U4jnW0Tq5pQ53Y/rzPVJ4dqE7D6UTA/J1k='"  # a script of zensical 0.0.73 adds it
+MAX_AGE = 300  # seconds
+_building = threading.Lock()
+_built: dict[tuple[str, str], bytes] = {}  # by the URL configuration and the media type
 
 
 @require_safe
@@ -69,12 +72,6 @@ def _unless_known(request: HttpRequest, response: HttpResponse) -> HttpResponseB
 def _hashes(page: bytes) -> list[str]:
     """Return the sources of a policy that admit the inline scripts of the page."""
     return [f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _INLINE.findall(page)]
-
-
-MAX_AGE = 300  # seconds
-
-_building = threading.Lock()
-_built: dict[tuple[str, str], bytes] = {}  # by the URL configuration and the media type
 
 
 class DocumentView(SpectacularAPIView):

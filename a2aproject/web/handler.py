@@ -27,6 +27,8 @@ SHORTEST, LONGEST = 0.0005, 0.005  # seconds
 FEW = 4  # requests under way, for which the shortest interval is the best
 
 _answering: set[int] = set()  # the threads of the requests under way; no thread interrupts a change of a set
+MOST_KEPT = 2048  # paths
+MOST_NAMES = 256  # of headers; a signature may name any
 
 
 def begin_request() -> None:
@@ -43,10 +45,6 @@ def end_request() -> None:
 
 def _adapt() -> None:
     sys.setswitchinterval(min(max(SHORTEST, SHORTEST * len(_answering) / FEW), LONGEST))
-
-
-MOST_KEPT = 2048  # paths
-MOST_NAMES = 256  # of headers; a signature may name any
 
 
 class Headers(CaseInsensitiveMapping):  # type: ignore[type-arg]

@@ -12,6 +12,7 @@ NO_ROUTE = "none"  # of a request that no route answers, such as one for a stati
 
 _requests = logging.getLogger("a2aproject.requests")
 request_id: ContextVar[str] = ContextVar("request_id", default="")  # of the request that the thread answers
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,3 @@ class JSONFormatter(logging.Formatter):
         if record.exc_text:
             fields["exception"] = record.exc_text
         return orjson.dumps(fields, default=str).decode()
-
-
-METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})

@@ -36,6 +36,25 @@ from mailbox.dialects.base import view as view_module
 from mailbox.words import json_text
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
+# How the paths of programs begin. Every other path has all middlewares, also a path of no view.
+PATHS = (
+    *("/a2a/", "/capabilities/", "/audit/", "/.well-known/", "/api/agents", "/api/tasks", "/api/v1/"),
+    *("/agents/", "/tenants/", "/mcp"),
+    *("/healthz", "/readyz", "/metrics"),
+)
+ICON = "/ops/favicon.svg"
+SIGN_IN_PATHS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)
+ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/password_change/")
+# Pages of the admin on which an admin types a password: the proof comes before, so that no typed password is lost.
+FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
+CHAIN, SCHEME = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"
+REPORTS = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP")  # how the names of such headers begin
+MOST_HOPS = 32
+# An address as proxies write it: 192.0.2.1, 192.0.2.1:5678, 2001:db8::1, [2001:db8::1] or [2001:db8::1]:5678.
+_HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([0-9A-Fa-f:.]+)", re.ASCII)
+PREFIX = "/admin/"
+METHODS = ("GET", "HEAD", "POST")
+COMPRESSED = ("/ops/", "/admin/", "/docs/", "/api/schema/", "/api/docs/")
 
 
 class Middleware:
@@ -43,14 +62,6 @@ class Middleware:
 
     def __init__(self, get_response: Handler) -> None:
         self.get_response = get_response
-
-
-# How the paths of programs begin. Every other path has all middlewares, also a path of no view.
-PATHS = (
-    *("/a2a/", "/capabilities/", "/audit/", "/.well-known/", "/api/agents", "/api/tasks", "/api/v1/"),
-    *("/agents/", "/tenants/", "/mcp"),
-    *("/healthz", "/readyz", "/metrics"),
-)
 
 
 class ProgramsMiddleware:
@@ -133,13 +144,6 @@ def _is_api(path: str) -> bool:
     return isinstance(view, type) and issubclass(view, APIView)
 
 
-ICON = "/ops/favicon.svg"
-SIGN_IN_PATHS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/logout/", ICON)
-ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/password_change/")
-# Pages of the admin on which an admin types a password: the proof comes before, so that no typed password is lost.
-FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
-
-
 class PeopleMiddleware(Middleware):
     """Ends old sessions, asks for the second factor that a setting requires, and for a proof before admins' changes.
 
@@ -184,13 +188,6 @@ def _to_second_factor(request: HtmxRequest, user: User) -> HttpResponseBase:
     if request.htmx:
         return HttpResponse(status=204, headers={"HX-Redirect": address})
     return HttpResponseRedirect(address)
-
-
-CHAIN, SCHEME = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"
-REPORTS = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP")  # how the names of such headers begin
-MOST_HOPS = 32
-# An address as proxies write it: 192.0.2.1, 192.0.2.1:5678, 2001:db8::1, [2001:db8::1] or [2001:db8::1]:5678.
-_HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([0-9A-Fa-f:.]+)", re.ASCII)
 
 
 class ProxyMiddleware(Middleware):
@@ -253,10 +250,6 @@ def _is_in(address: IPv4Address | IPv6Address, networks: tuple[object, ...]) -> 
     return any(address in network for network in networks)  # type: ignore[operator]
 
 
-PREFIX = "/admin/"
-METHODS = ("GET", "HEAD", "POST")
-
-
 class AdminMiddleware(Middleware):
     """Answers 405 to other methods than those of a browser, and lets no cache keep a page.
 
@@ -276,7 +269,6 @@ class AdminMiddleware(Middleware):
         return response
 
 
-COMPRESSED = ("/ops/", "/admin/", "/docs/", "/api/schema/", "/api/docs/")
 TYPES = (
     "text/",
     "application/json",

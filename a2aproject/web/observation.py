@@ -44,6 +44,7 @@ _waits = Gauge(
 )
 _seats = Gauge("a2a_wait_seats", "Requests that may wait at once.", registry=registry, multiprocess_mode="livesum")
 _refused = Counter("a2a_waits_refused", "Requests that found no seat to wait in.", registry=registry)
+ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundreds
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
@@ -81,9 +82,6 @@ def collect() -> Iterable[Metric]:
     together = CollectorRegistry()
     MultiProcessCollector(together, folder)  # type: ignore[no-untyped-call]
     return together.collect()
-
-
-ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundreds
 
 
 class ObservationMiddleware:

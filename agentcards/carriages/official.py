@@ -37,6 +37,11 @@ from mailbox.words.conversation import ArtifactUpdate, Details, Update, UpdateSt
 from mailbox.words.envelopes import ResultStatus
 
 NO_REASON = "The remote agent gave no reason."
+_QUESTIONS = {
+    TaskState.INPUT_REQUIRED: UpdateStatus.INPUT_REQUIRED,
+    TaskState.AUTH_REQUIRED: UpdateStatus.AUTH_REQUIRED,
+}
+_logger = logging.getLogger(__name__)
 
 
 def ending_of_answer(message: ShownMessage, *, is_direct: bool) -> RemoteEnding:
@@ -84,12 +89,6 @@ def _beside(words: str, blocks: Sequence[Block]) -> Sequence[Block]:
 def _worth_a_row(message: ShownMessage) -> Details | None:
     """Return the details of the message; None if it has no more than an id, for which no row is stored."""
     return message.details if message.details.extra != Details().extra else None
-
-
-_QUESTIONS = {
-    TaskState.INPUT_REQUIRED: UpdateStatus.INPUT_REQUIRED,
-    TaskState.AUTH_REQUIRED: UpdateStatus.AUTH_REQUIRED,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +190,6 @@ def _change(artifact: ShownArtifact, known: WholeArtifact | None, *, is_last: bo
         append=append,
         last_chunk=is_last or artifact.is_complete,
     )
-
-
-_logger = logging.getLogger(__name__)
 
 
 class OfficialCarriage:

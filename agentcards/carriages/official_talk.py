@@ -22,6 +22,8 @@ from mailbox.words.a2a.v1_0 import HUB
 
 Json = dict[str, Any]
 DEPTH = "depth"
+MOST_HISTORY = 100  # messages of one poll
+_logger = logging.getLogger(__name__)
 
 
 def message_id(task: Task, turn: int) -> str:
@@ -73,11 +75,6 @@ def _later(task: Task, turn: int) -> Json:
     if row.details.get("extensions"):
         message["extensions"] = row.details["extensions"]
     return message
-
-
-MOST_HISTORY = 100  # messages of one poll
-
-_logger = logging.getLogger(__name__)
 
 
 def of_task(task: Task) -> RemoteConversation | None:

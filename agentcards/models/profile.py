@@ -25,6 +25,9 @@ from agentcards.models.validation import (
 from mailbox.database.managers import managed_by
 from mailbox.models import Agent, Task
 
+_NONE = Value([], models.JSONField())
+LONGEST_KEY = 4000
+
 
 class ToolQuerySet(models.QuerySet["Tool"]):
     def default(self) -> ToolQuerySet:
@@ -52,10 +55,6 @@ class Tool(models.Model):
 
     def clean(self) -> None:
         self.tags = self.tags or []
-
-
-_NONE = Value([], models.JSONField())
-LONGEST_KEY = 4000
 
 
 class AgentProfileQuerySet(models.QuerySet["AgentProfile"]):

@@ -27,6 +27,7 @@ _MEDIA_TYPE = re.compile(rf"\*/\*|{_TOKEN}/(?:\*|{_TOKEN})", re.ASCII)
 _URI = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:[!#-+\--;=?-\[\]_a-z~]+", re.ASCII)  # a header lists them, with commas
 _WEB_URL = re.compile(r"https?://[!#-;=?-\[\]_a-z~]+", re.ASCII | re.IGNORECASE)
 _OF_EXTENSION = {"uri": str, "description": str, "required": bool, "params": dict}
+_JSON = {str: "string", bool: "boolean", dict: "object"}
 
 
 def validate_names(value: object) -> None:
@@ -109,9 +110,6 @@ def _problems_of(extension: object) -> Iterator[str]:
     if len(extension.get("description", "")) > LONGEST_PARAMS:
         yield f"description must have at most {LONGEST_PARAMS} characters"
     yield from _problems_of_params(extension.get("params", {}))
-
-
-_JSON = {str: "string", bool: "boolean", dict: "object"}
 
 
 def _problems_of_params(params: dict[str, Any]) -> Iterator[str]:

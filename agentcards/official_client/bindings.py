@@ -27,6 +27,10 @@ METHODS: Mapping[str, str] = {
     "CancelTask": "tasks/cancel",
     "SubscribeToTask": "tasks/resubscribe",
 }
+REQUEST_ID = 1  # of a JSON-RPC request; each connection carries one
+TASK_NOT_FOUND, UNSUPPORTED_OPERATION = "TASK_NOT_FOUND", "UNSUPPORTED_OPERATION"
+_REASONS = {-32001: TASK_NOT_FOUND, -32004: UNSUPPORTED_OPERATION, -32601: UNSUPPORTED_OPERATION}
+_JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
 
 
 def older_request(operation: str, params: Json) -> tuple[str, Json]:
@@ -47,12 +51,6 @@ def event_of_result(result: Json) -> Json:
         return v0_3.event_in(result)
     except ValueError as error:
         raise ExternalServiceError(f"the agent's answer {error}") from error
-
-
-REQUEST_ID = 1  # of a JSON-RPC request; each connection carries one
-TASK_NOT_FOUND, UNSUPPORTED_OPERATION = "TASK_NOT_FOUND", "UNSUPPORTED_OPERATION"
-_REASONS = {-32001: TASK_NOT_FOUND, -32004: UNSUPPORTED_OPERATION, -32601: UNSUPPORTED_OPERATION}
-_JSON = {"Content-Type": "application/json", "A2A-Version": "1.0"}
 
 
 class RemoteOperation(StrEnum):

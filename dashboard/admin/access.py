@@ -28,6 +28,7 @@ from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.words import errors, kinds
 
 _ROLE = "a2a_role"
+STAFF = "is_staff"
 
 
 class ReadByRole(admin.ModelAdmin):  # type: ignore[type-arg]
@@ -182,8 +183,6 @@ def note(caller: callers.Caller, request: requests.Request, made: Iterable[kinds
         journal.beside(entry)
     journal.write()
 
-
-STAFF = "is_staff"
 
 admin.site.unregister([User, Group])
 

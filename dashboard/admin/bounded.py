@@ -26,6 +26,8 @@ from mailbox.inspection.search.terms import Moment, Reading
 from mailbox.models.rollup import during
 from mailbox.words.errors import InvalidRequestError
 
+COUNTED_TO = 5_000
+
 
 def id_of(path: str, title: str) -> Callable[[Any], SafeString | str]:
     """Return the column of a short id, whose title is the whole one. ``path`` names its field, as `task.uuid`."""
@@ -60,9 +62,6 @@ def indented(row: Model, name: str) -> Callable[[Any], SafeString] | str:
         return format_html('<pre class="json">{}</pre>', text)
 
     return written
-
-
-COUNTED_TO = 5_000
 
 
 def moment() -> Moment:

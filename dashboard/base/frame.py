@@ -17,6 +17,8 @@ from mailbox.access.callers import Caller
 from mailbox.access.people import passwords
 from mailbox.inspection.statistics import standing
 
+Attention = Mapping[str, thresholds.Count]  # the counts that need a person's attention, by the route of their place
+
 
 class Place(NamedTuple):
     """A place of the navigation. ``route`` names its page, its icon and its count.
@@ -61,9 +63,6 @@ class NavItem(NamedTuple):
     url: str
     is_current: bool
     note: str
-
-
-Attention = Mapping[str, thresholds.Count]  # the counts that need a person's attention, by the route of their place
 
 
 def attention(now: datetime) -> Attention:

@@ -20,6 +20,8 @@ TIMES = (*(timedelta(minutes=minutes) for minutes in (5, 10, 15, 30, 60, 120, 18
 SPIKE = 4  # times the value that nearly all stay under: a higher value is cut, so that it does not flatten the others
 USUAL = 0.9
 Values = Sequence[float | None]
+MINUTE = timedelta(minutes=1)
+EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,10 +148,6 @@ def _step(most: float, *, whole: bool) -> float:
 
 def _middle(place: int, wide: float) -> int:
     return round((place + 0.5) * wide)
-
-
-MINUTE = timedelta(minutes=1)
-EPOCH = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,6 +20,7 @@ from mailbox.repairs.auto_retry import AutoRetry
 from mailbox.words import json_text, times
 
 EDGES = tuple(timedelta(minutes=minutes) for minutes in (1, 5, 15, 60, 360))  # of the ages of leases
+AGENTS_NAMED = 3  # of each kind of trouble; a link leads to the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,9 +115,6 @@ class OverviewFigures:
 
 def _short(span: timedelta) -> str:
     return times.write(span).replace(" ", "")
-
-
-AGENTS_NAMED = 3  # of each kind of trouble; a link leads to the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

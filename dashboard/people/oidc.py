@@ -29,6 +29,10 @@ from mailbox.words import errors, json_text
 
 LARGEST_ANSWER = 1024 * 1024  # bytes
 MOST_SHOWN = 200  # characters of a refusal, for the log
+LONGEST_NAME = 150  # characters of a person's name, which is the address
+JWT = "application/jwt"
+OF_TOKENS = (PyJWTError, ArithmeticError, LookupError, TypeError, ValueError)  # raised by what reads a foreign token
+_logger = logging.getLogger(__name__)
 
 
 class UnusableAnswerError(Exception):
@@ -78,11 +82,6 @@ def text_of(answer: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str) or not value:
         raise UnusableAnswerError(f"the provider's answer has no text {name!r}")
     return value
-
-
-LONGEST_NAME = 150  # characters of a person's name, which is the address
-JWT = "application/jwt"
-OF_TOKENS = (PyJWTError, ArithmeticError, LookupError, TypeError, ValueError)  # raised by what reads a foreign token
 
 
 class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package has no types
@@ -178,9 +177,6 @@ def role_in(claims: dict[str, Any]) -> Role | None:
         settings.A2A_OIDC_ROLES[group] for group in named if isinstance(group, str) and group in settings.A2A_OIDC_ROLES
     }
     return next((role for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if role in roles), None)
-
-
-_logger = logging.getLogger(__name__)
 
 
 class Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # its package has no types

@@ -18,6 +18,9 @@ from dashboard.base.frame import HtmxRequest
 from mailbox.access.people import passwords, second_factor, sign_ins
 
 MOST_TYPED = 40  # characters
+TICKET = "ticket"  # the field with the ticket of a delay
+LASTS = 900  # seconds
+PASSWORD, CODE = "proof_password", "proof_code"
 
 
 def code_problem(request: HttpRequest, person: User, typed: str) -> str:
@@ -32,9 +35,6 @@ def problem_of_check(check: second_factor.Check) -> str:
     if check.wait:
         return f"Too many wrong codes. Try again in {check.wait} seconds."
     return "" if check.is_right else "Incorrect code. Each code works once, for about a minute."
-
-
-TICKET = "ticket"  # the field with the ticket of a delay
 
 
 def person_with(request: HttpRequest, username: str, password: str) -> User | None:
@@ -58,10 +58,6 @@ def postponed(response: HttpResponse, later: passwords.NotYetError) -> HttpRespo
     response.status_code = HTTPStatus.SERVICE_UNAVAILABLE if later.is_busy else HTTPStatus.TOO_MANY_REQUESTS
     response["Retry-After"] = str(later.retry_after)
     return response
-
-
-LASTS = 900  # seconds
-PASSWORD, CODE = "proof_password", "proof_code"
 
 
 def demanded(request: HtmxRequest) -> HttpResponse | None:

@@ -21,6 +21,9 @@ from dashboard.people import proof
 from mailbox.access.people import passwords, second_factor, sign_ins
 from mailbox.access.people.passwords import NotYetError
 
+_CURRENT = forms.PasswordInput(attrs={"autocomplete": "current-password"})
+QR_SCALE = 5  # pixels of a module
+
 
 class Settings(DashboardView):
     """The person's preferences. They change nothing but the cookies of this browser."""
@@ -59,9 +62,6 @@ class Settings(DashboardView):
 
 def _posted(request: HttpRequest) -> dict[str, str]:
     return {name: request.POST.get(name, "").strip() for name in preferences.READ if name in request.POST}
-
-
-_CURRENT = forms.PasswordInput(attrs={"autocomplete": "current-password"})
 
 
 class ChangeForm(SetPasswordForm):  # type: ignore[type-arg]
@@ -148,9 +148,6 @@ class Password(DashboardView):
 
 def _time(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
-
-
-QR_SCALE = 5  # pixels of a module
 
 
 class SecondFactorPage(DashboardView):

@@ -19,6 +19,12 @@ MESSAGES, ARTIFACTS = 30, 20  # messages and artifacts of a page
 MESSAGE_SHOWN = 2_000  # characters of a message, and of what stands beside an artifact
 READ = 4 * payload.SHOWN  # characters of JSON
 LARGEST_CHUNK = 2**20  # characters of a chunk that a page still reads
+# The ending of the attempt whose result ended the task so.
+OF_A_RESULT: Mapping[str, str] = {
+    Task.Outcome.ERROR: "failed",
+    Task.Outcome.PARTIAL: "partial",
+    Task.Outcome.REJECTED: "rejected",
+}
 
 
 class Saying(NamedTuple):
@@ -247,13 +253,6 @@ def ending_of(lease: Lease, task: Task) -> str:
         return OF_A_RESULT.get(task.outcome or "", "result")
     return lease.end or "in_flight"
 
-
-# The ending of the attempt whose result ended the task so.
-OF_A_RESULT: Mapping[str, str] = {
-    Task.Outcome.ERROR: "failed",
-    Task.Outcome.PARTIAL: "partial",
-    Task.Outcome.REJECTED: "rejected",
-}
 
 # The state after a row of these kinds, with any data.
 LEADS_TO: Mapping[str, str] = {

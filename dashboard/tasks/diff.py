@@ -22,6 +22,9 @@ MOST = 600  # lines of each text that are compared
 AROUND = 3  # equal lines around a change
 
 EQUAL, REMOVED, ADDED, LEFT_OUT = " ", "-", "+", "…"
+ALIKE, LABEL = 10, 60
+_OTHER = re.compile(r"result-of-([0-9a-f-]{36})", re.ASCII)
+BLOCKS = {"message": files.blocks_of_message, "artifact": files.blocks_of_artifact}
 
 
 class DiffLine(NamedTuple):
@@ -75,10 +78,6 @@ def _lines(before: Sequence[str], after: Sequence[str]) -> Iterator[DiffLine]:
 
 def _skipped(count: int) -> DiffLine:
     return DiffLine(sign=LEFT_OUT, text=f"{count} equal line{'' if count == 1 else 's'}")
-
-
-ALIKE, LABEL = 10, 60
-_OTHER = re.compile(r"result-of-([0-9a-f-]{36})", re.ASCII)
 
 
 class TaskDiff(DashboardView):
@@ -153,6 +152,3 @@ def _written(parts: Sequence[payload.Part]) -> str:
             cut = f"\n({part.size} characters, of which {len(part.text)} are compared)" if part.is_cut else ""
             texts.append(part.text + cut if part.is_words else f"{part.title}\n{part.text}{cut}")
     return "\n\n".join(texts)
-
-
-BLOCKS = {"message": files.blocks_of_message, "artifact": files.blocks_of_artifact}

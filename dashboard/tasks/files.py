@@ -27,6 +27,7 @@ from mailbox.words import content, json_text
 from mailbox.words.a2a import v1_0
 
 _RANGE = re.compile(r"bytes=[ \t]*(\d{0,18})-(\d{0,18})[ \t]*", re.ASCII | re.IGNORECASE)
+_OF_A_ROW = re.compile(r"(message|artifact)-([1-9][0-9]{0,8})(?:-(0|[1-9][0-9]{0,8}))?", re.ASCII)
 
 
 def cut(request: HttpRequest, response: HttpResponse) -> HttpResponse:
@@ -63,9 +64,6 @@ def _range(first: str, last: str, size: int) -> range | None:
     if last and int(last) < int(first):
         return None
     return range(int(first), min(int(last) + 1, size) if last else size)
-
-
-_OF_A_ROW = re.compile(r"(message|artifact)-([1-9][0-9]{0,8})(?:-(0|[1-9][0-9]{0,8}))?", re.ASCII)
 
 
 class TaskPart(DashboardView):

@@ -49,6 +49,9 @@ WITHOUT_MESSAGE = {
     Lease.End.CANCEL,
     Lease.End.EXPIRED,
 }
+Read = TypeVar("Read")
+ATTEMPTS, ACTS, CHILDREN, ALIKE, DELIVERIES = 50, 100, 20, 10, 5
+NO_TALK, NO_ARTIFACTS = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -125,10 +128,6 @@ class Previews:
                 return None
             self.room -= len(text)
         return payload.rendered(text)
-
-
-Read = TypeVar("Read")
-ATTEMPTS, ACTS, CHILDREN, ALIKE, DELIVERIES = 50, 100, 20, 10, 5
 
 
 class TaskDetailPage(DashboardView):
@@ -225,9 +224,6 @@ class TaskDetailPage(DashboardView):
             return {"webhooks": webhooks, "deliveries": []}
         deliveries = queries.deliveries(terms.term("task", str(task.uuid)), self.at).with_last_attempt().defer("body")
         return {"webhooks": webhooks, "deliveries": list(deliveries.order_by("-pk")[:DELIVERIES])}
-
-
-NO_TALK, NO_ARTIFACTS = Talk(sayings=[], earlier=None), ArtifactList(shown=[], left=0)
 
 
 def _lazily(read: Callable[[], Read]) -> Read:

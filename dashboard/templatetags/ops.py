@@ -94,6 +94,7 @@ STATES = {
 _NOISE = re.compile(r"\[Errno -?\d+\] |^A2A: ")
 _NO_ANSWER = re.compile(r"^no answer(?: from \S+?)?(?P<late> within [\d.]+ s)?(?::? |$)")
 _ANSWERED = re.compile(r"^the receiver answered \d+(?:: )?")
+register = template.Library()
 
 
 def in_words(problem: str, status: int | None) -> str:
@@ -109,9 +110,6 @@ def in_words(problem: str, status: int | None) -> str:
         cause = text[match.end() :]
         text = cause or f"no answer{match['late'] or ''}"
     return text[:1].upper() + text[1:]
-
-
-register = template.Library()
 
 
 @register.simple_tag

@@ -39,6 +39,20 @@ MOVES = (
     ("right", "Later", "→"),
 )
 OPENED_MOST = 200  # nodes that an address may open
+OF_A_TASK = export.columns(
+    "id=uuid parent sender=sender.display recipient=recipient.display intent_text task_kind state awaits outcome "
+    "attempt turn sent_at resolved_at"
+)
+OF_A_LEASE = export.columns("lease_id holder=holder.display attempt leased_at ended_at end")
+OF_A_RESULT = export.columns("status error_message")
+ROWS = 20
+SINCE: Mapping[str, timedelta] = {
+    "1h": timedelta(hours=1),
+    "24h": timedelta(days=1),
+    "7d": timedelta(days=7),
+    "30d": timedelta(days=30),
+}
+STATES: Mapping[str, str] = {"": "All", "open": "Open", "ended": "Ended", "failed": "With failures", "stale": "Stale"}
 
 
 class TreePage(DashboardView):
@@ -204,14 +218,6 @@ def _whole(root: UUID) -> Iterator[str]:
     yield "\n]}\n"
 
 
-OF_A_TASK = export.columns(
-    "id=uuid parent sender=sender.display recipient=recipient.display intent_text task_kind state awaits outcome "
-    "attempt turn sent_at resolved_at"
-)
-OF_A_LEASE = export.columns("lease_id holder=holder.display attempt leased_at ended_at end")
-OF_A_RESULT = export.columns("status error_message")
-
-
 def _plain(member: trees.Member) -> dict[str, Any]:
     result = member.result
     return {
@@ -264,14 +270,6 @@ def _attempt(member: trees.Member, lease: Any) -> LeaseSpan:
     )
 
 
-ROWS = 20
-SINCE: Mapping[str, timedelta] = {
-    "1h": timedelta(hours=1),
-    "24h": timedelta(days=1),
-    "7d": timedelta(days=7),
-    "30d": timedelta(days=30),
-}
-STATES: Mapping[str, str] = {"": "All", "open": "Open", "ended": "Ended", "failed": "With failures", "stale": "Stale"}
 IS_IN: Mapping[str, Callable[[trees.ListedTree], bool]] = {
     "": lambda tree: True,
     "open": lambda tree: tree.is_open,

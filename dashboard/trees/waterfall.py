@@ -27,6 +27,13 @@ LOST = ("requeue", "auto_requeue", "force_error", "expired")  # ends of leases t
 QUESTION = "asked"  # the end of a lease whose holder put a question to the sender
 ENDINGS = {"": ", still held", "result": "", QUESTION: ", then asked its sender"}  # others are in the lease's own word
 FAILED = ("error", "rejected", "expired")
+IDLE = {"waiting": "queued", "gap": "between attempts", "asked": "waited for an answer"}
+LANES = 24  # of the map
+HEIGHT = 48
+TALLEST = 6.0  # of a bar
+MOST_BARS = 300
+NEAREST = 8  # milliseconds; a shorter window is not halved
+Span = tuple[int, int]  # milliseconds since the start of the tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,9 +211,6 @@ def _outcome(attempt: LeaseSpan, until: datetime) -> str:
     return f"attempt {attempt.number} took {duration(until - attempt.leased_at)}{ending}{by}"
 
 
-IDLE = {"waiting": "queued", "gap": "between attempts", "asked": "waited for an answer"}
-
-
 def _part(
     kind: str, since: datetime, until: datetime, window: Window, *, least: float = 0.0, tone: str = "", words: str = ""
 ) -> list[Segment]:
@@ -249,14 +253,6 @@ def duration(span: timedelta) -> str:
     if seconds < 1:
         return f"{seconds * 1000:.0f} ms"
     return f"{seconds:.1f} s" if seconds < 60 else times.write(span)
-
-
-LANES = 24  # of the map
-HEIGHT = 48
-TALLEST = 6.0  # of a bar
-MOST_BARS = 300
-NEAREST = 8  # milliseconds; a shorter window is not halved
-Span = tuple[int, int]  # milliseconds since the start of the tree
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,15 @@ _TYPES = ("text/markdown", "text/x-markdown")
 _SIGNS = re.compile(r"^ {0,3}(?:#{1,6} |[-*+] |\d{1,9}[.)] |> |```|~~~|\|)|\*\*\w|`\w|\]\(", re.MULTILINE)
 _TO_THE_WEB = re.compile(r"(?:https?://|mailto:)\S", re.IGNORECASE)
 _KEPT = {"a": "href", "ol": "start"}  # a cell's alignment would be an inline style
+_LINK_CLOSE = Token("link_close", "a", -1)
+PICTURE, SOUND = "image", "audio"  # the families of media types
+LARGEST = 8 * 2**20  # bytes of a picture or a sound that a page shows
+# Types whose data begin with RIFF and a length of four bytes.
+_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
+SHOWN = 64 * 1024  # characters of a task's payload, and of its result's; a link leads to the rest
+BLOCKS_SHOWN = 50
+OPEN = 4_000  # characters of a text that is open at first
+BRIEF, LINES = 1_000, 16  # characters and lines of words that are open at first
 
 
 def is_declared(media_type: object) -> bool:
@@ -93,13 +102,10 @@ class _Renderer(RendererHTML):
     code_block = fence
 
 
-_LINK_CLOSE = Token("link_close", "a", -1)
 _PARSER = _Parser("commonmark", {"html": False}, renderer_cls=_Renderer)
 _PARSER.enable(["table", "strikethrough"]).disable(["html_block", "html_inline"])
 
 
-PICTURE, SOUND = "image", "audio"  # the families of media types
-LARGEST = 8 * 2**20  # bytes of a picture or a sound that a page shows
 _BEGINNINGS: Mapping[str, tuple[bytes, ...]] = {
     "image/png": (b"\x89PNG\r\n\x1a\n",),
     "image/jpeg": (b"\xff\xd8\xff",),
@@ -108,8 +114,6 @@ _BEGINNINGS: Mapping[str, tuple[bytes, ...]] = {
     "audio/ogg": (b"OggS",),
     "audio/flac": (b"fLaC",),
 }
-# Types whose data begin with RIFF and a length of four bytes.
-_RIFF = {b"WEBP": "image/webp", b"WAVE": "audio/wav"}
 
 
 def shown_type(data: bytes, declared: str) -> str:
@@ -124,12 +128,6 @@ def _type_of(head: bytes) -> str:
     if head.startswith(b"RIFF"):
         return _RIFF.get(head[8:12], "")
     return next((name for name, beginnings in _BEGINNINGS.items() if head.startswith(beginnings)), "")
-
-
-SHOWN = 64 * 1024  # characters of a task's payload, and of its result's; a link leads to the rest
-BLOCKS_SHOWN = 50
-OPEN = 4_000  # characters of a text that is open at first
-BRIEF, LINES = 1_000, 16  # characters and lines of words that are open at first
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,6 +29,13 @@ from mailbox.words.errors import MailboxError
 from mailbox.words.kinds import Entry, Kind, LifeEntry
 
 _noted: ContextVar[dict[UUID, None] | None] = ContextVar("touched", default=None)
+MOST_ROWS = 20  # in a minute, of one actor, kind and action
+MINUTE = 60.0  # seconds
+MOST_REMEMBERED = 10_000
+Refusal = tuple[str, str, str]  # actor, kind, action
+Key = TypeVar("Key", bound=Hashable)
+MOST_CONFLICTS = 4
+Decided = TypeVar("Decided")
 
 
 @contextmanager
@@ -47,13 +54,6 @@ def note_tasks(tasks: Iterable[UUID]) -> None:
     noted = _noted.get()
     if noted is not None:
         noted.update(dict.fromkeys(tasks))
-
-
-MOST_ROWS = 20  # in a minute, of one actor, kind and action
-MINUTE = 60.0  # seconds
-MOST_REMEMBERED = 10_000
-
-Refusal = tuple[str, str, str]  # actor, kind, action
 
 
 @dataclass(slots=True)
@@ -115,9 +115,6 @@ def _action(entry: Entry) -> str:
     return next((verb for verb in requests.TARGETED if action.startswith(f"{verb}.")), action)
 
 
-Key = TypeVar("Key", bound=Hashable)
-
-
 @dataclass(slots=True)
 class FailureCount:
     count: int = 0  # since the last row
@@ -152,9 +149,7 @@ class FailureCounts(dict[Key, FailureCount]):
         return due
 
 
-MOST_CONFLICTS = 4
 _repeated_refusals = RepeatedRefusals()
-Decided = TypeVar("Decided")
 
 
 class Journal:

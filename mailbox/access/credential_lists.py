@@ -18,6 +18,8 @@ from mailbox.models import Agent, ApiKey, CapabilityGrant, PublicRoute, SecondFa
 from mailbox.models.agent import AgentQuerySet
 
 ALL = "*"  # names all owners in the scope id of a check
+VERBS = (*requests.TARGETED, *requests.GRANTABLE)  # the columns of the matrix
+GRANTS_READ = 2_000  # of the agents of one page of the matrix
 
 
 def key_list(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[ApiKey]:
@@ -52,10 +54,6 @@ def public_routes(caller: Caller, *, limit: int = 10, cursor: str | None = None)
     audit.require(caller, requests.Request.to_manage_route(ALL))
     rows = PublicRoute.objects.select_related("agent")
     return newest(rows, limit=limit, cursor=cursor, name="routes")
-
-
-VERBS = (*requests.TARGETED, *requests.GRANTABLE)  # the columns of the matrix
-GRANTS_READ = 2_000  # of the agents of one page of the matrix
 
 
 class Validity(StrEnum):

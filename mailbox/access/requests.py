@@ -33,6 +33,8 @@ TOOLS = "a2a.tools"
 
 TARGETED = (SEND, RESPOND)
 GRANTABLE = (REQUEUE, FORCE_ERROR, COMPACT, REGISTER)
+_AUTO_RETRY = "a2a-auto-retry"
+SCOPE_FIELDS = ("peer_pubkey_b58", "task_id", "lease_id", "duplicate_risk")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +69,6 @@ class Action:
 
     def __str__(self) -> str:
         return self.verb if self.target is None else f"{self.verb}.{self.target}"
-
-
-_AUTO_RETRY = "a2a-auto-retry"
-SCOPE_FIELDS = ("peer_pubkey_b58", "task_id", "lease_id", "duplicate_risk")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,14 +18,13 @@ Moment = datetime | Expression
 """A known moment, or an expression that each run of a query gives."""
 
 Rows = TypeVar("Rows", bound=QuerySet[Any])
+Kind = TypeVar("Kind", bound=Model)
+_PARAMETER = re.compile(r"%\((\w+)\)s|%%")
 
 
 def managed_by(queryset: type[Rows]) -> Rows:
     """Return a manager with the methods of ``queryset``, typed as that class, since both return such query sets."""
     return queryset.as_manager()  # type: ignore[return-value]
-
-
-Kind = TypeVar("Kind", bound=Model)
 
 
 def instance_of(model: type[Kind], columns: Sequence[str], row: Sequence[Any], **related: Model) -> Kind:
@@ -41,9 +40,6 @@ def instance_of(model: type[Kind], columns: Sequence[str], row: Sequence[Any], *
         state.fields_cache.update(related)
     instance.__dict__.update(zip(columns, row, strict=True))
     return instance
-
-
-_PARAMETER = re.compile(r"%\((\w+)\)s|%%")
 
 
 class NamedCursor(SQLiteCursorWrapper):

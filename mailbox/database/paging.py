@@ -20,6 +20,13 @@ from django.db.models.sql import Query
 from mailbox.words import json_text, secret_box
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError
 
+BUDGET = 4 * 1024 * 1024  # bytes of text in one page; an item that is larger is a page of its own
+AT_ONCE = 16  # rows that one query reads, where rows may hold payloads
+CURSORS = "cursors"  # the purpose of their key
+Item = TypeVar("Item")
+Row = TypeVar("Row", bound=Model)
+Position = tuple[Any, ...]
+
 
 def of(value: object) -> int:
     """Return the bytes of all texts in ``value`` as JSON: a row with its related rows, as far as they were read.
@@ -50,15 +57,6 @@ def _of(value: Any, seen: set[int]) -> int:
 def _prefetched(row: Model) -> dict[str, Any]:
     cache: dict[str, Any] = getattr(row, "_prefetched_objects_cache", {})
     return cache
-
-
-BUDGET = 4 * 1024 * 1024  # bytes of text in one page; an item that is larger is a page of its own
-AT_ONCE = 16  # rows that one query reads, where rows may hold payloads
-CURSORS = "cursors"  # the purpose of their key
-
-Item = TypeVar("Item")
-Row = TypeVar("Row", bound=Model)
-Position = tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,9 @@ LONGEST_WAIT = 10.0  # seconds; then the writer tries SQLite's own lock, which m
 # Pauses between two tries, in seconds. A write mostly ends within HURRY, and the lock is idle during a pause.
 PAUSE, LONG_PAUSE = 0.0001, 0.001
 HURRY = 0.01
+Answer = TypeVar("Answer")
+Step = Callable[[], Answer]  # returns the answer of a write, or raises its error
+MOST_SHARED = 64  # writes of one transaction
 
 
 class _Process:
@@ -111,12 +114,6 @@ def _try_lock(file: int) -> bool:
     except BlockingIOError:
         return False
     return True
-
-
-Answer = TypeVar("Answer")
-Step = Callable[[], Answer]  # returns the answer of a write, or raises its error
-
-MOST_SHARED = 64  # writes of one transaction
 
 
 class _Write(Generic[Answer]):

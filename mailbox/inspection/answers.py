@@ -16,6 +16,8 @@ from mailbox.models import Artifact, Message, Result, Task
 from mailbox.models.artifact import ArtifactQuerySet, fold, merged
 from mailbox.words import content, json_text
 
+NAMED = 100  # artifacts of one result that are named; its task has the others
+
 
 @dataclass(slots=True, kw_only=True)
 class Produced:
@@ -108,9 +110,6 @@ def blocks_of(task: Task, artifact: Produced) -> Iterator[dict[str, Any]]:
 def _rows(task: Task) -> ArtifactQuerySet:
     """Return the rows of a task that were there when it was read, in order."""
     return Artifact.objects.filter(task=task, seq__lte=task.journal_seq).in_order()
-
-
-NAMED = 100  # artifacts of one result that are named; its task has the others
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

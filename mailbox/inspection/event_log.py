@@ -17,6 +17,12 @@ from mailbox.inspection import task_events
 from mailbox.models import Task
 from mailbox.words.a2a.fold import EventPosition, Fold, TaskEvent, TaskSnapshot
 
+MOST_BYTES = 64 * 2**20  # of all cached logs; the log that was used last stays at any size
+BYTES_OF_A_ROW = 1024  # that an event takes beside its texts
+LONGEST_REST = 60.0  # seconds that an unused log is cached
+Render = Callable[[TaskEvent], bytes]
+_lock = threading.Lock()
+
 
 class EventLog:
     """The events of a task from its first on, up to the newest row that was read. Any number of threads share it."""
@@ -57,11 +63,6 @@ class EventLog:
     def index_after(self, position: EventPosition) -> int:
         """Return the index of the first event after ``position``."""
         return bisect_right(self.events, position, key=lambda event: event.position)
-
-
-MOST_BYTES = 64 * 2**20  # of all cached logs; the log that was used last stays at any size
-BYTES_OF_A_ROW = 1024  # that an event takes beside its texts
-LONGEST_REST = 60.0  # seconds that an unused log is cached
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +114,6 @@ class EventLogCache:
         return cached
 
 
-Render = Callable[[TaskEvent], bytes]
-
-
 class Feed(EventLog):
     """The events of a task, for the streams of this process that follow it. `following` makes it."""
 
@@ -133,7 +131,6 @@ class Feed(EventLog):
 
 
 _feeds: dict[UUID, Feed] = {}
-_lock = threading.Lock()
 
 
 @contextmanager

@@ -23,6 +23,9 @@ from mailbox.words.errors import InvalidRequestError
 from mailbox.words.ids import IdPattern
 from mailbox.words.times import epoch_ms
 
+# The states of the queue, in its order.
+_STATES = (models.Task.State.QUEUED, models.Task.State.IN_FLIGHT, models.Task.State.INTERRUPTED)
+
 
 class Side(StrEnum):
     """Which tasks of an agent a list has: those that it sent, those that it received, or both."""
@@ -30,10 +33,6 @@ class Side(StrEnum):
     ANY = "any"
     SENT = "sent"
     RECEIVED = "received"
-
-
-# The states of the queue, in its order.
-_STATES = (models.Task.State.QUEUED, models.Task.State.IN_FLIGHT, models.Task.State.INTERRUPTED)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,8 @@ MOST_COUNTED = 10_000
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 _NONE = UUID(int=0)
 _LIST = "official tasks"
+_CHANGED = ("state", "awaits", "outcome", "attempt", "turn", "journal_seq", "status_at", "is_direct")
+_RESULT = ("id", "status", "content", "error_message", "has_more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,8 +107,6 @@ def _narrowed(rows: TaskQuerySet, wanted: TaskFilter) -> TaskQuerySet:
     return rows
 
 
-_CHANGED = ("state", "awaits", "outcome", "attempt", "turn", "journal_seq", "status_at", "is_direct")
-_RESULT = ("id", "status", "content", "error_message", "has_more")
 _STOPPED = f"""
 SELECT task.uuid, {", ".join(f"task.{name}" for name in _CHANGED)}, {", ".join(f"result.{name}" for name in _RESULT)}
 FROM mailbox_task task LEFT JOIN mailbox_result result ON result.task_id = task.id

@@ -25,6 +25,26 @@ from mailbox.models.rollup import during
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from mailbox.words.kinds import Kind
 
+_BY_REPAIR = (Lease.End.REQUEUE, Lease.End.AUTO_REQUEUE, Lease.End.FORCE_ERROR)
+TREE_LIMIT = 1000
+DEEPEST = 100  # levels; above that the task of the last level counts as the root
+_ROOTS = """
+WITH RECURSIVE up(uuid, parent, depth) AS (
+  SELECT uuid, parent, 0 FROM mailbox_task WHERE uuid IN ({ids})
+  UNION SELECT up.parent, task.parent, up.depth + 1
+  FROM up LEFT JOIN mailbox_task task ON task.uuid = up.parent WHERE up.parent IS NOT NULL AND up.depth < {deepest}
+) SELECT DISTINCT uuid FROM up WHERE parent IS NULL OR depth = {deepest}"""
+_ROOT_OF_EACH = """
+WITH RECURSIVE up(origin, uuid, parent, depth) AS (
+  SELECT uuid, uuid, parent, 0 FROM mailbox_task WHERE uuid IN ({ids})
+  UNION SELECT up.origin, up.parent, task.parent, up.depth + 1
+  FROM up LEFT JOIN mailbox_task task ON task.uuid = up.parent WHERE up.parent IS NOT NULL AND up.depth < {deepest}
+) SELECT origin, uuid FROM up WHERE parent IS NULL OR depth = {deepest}"""
+WALKED = 1_000  # children of one walk
+MOST_TASKS = 2_000  # tasks below the roots of one step
+STEPS = 4  # of one page; a page with few matches leads on from there
+_FIELDS = ("pk", "uuid", "state", "outcome", "sent_at", "resolved_at")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Member:
@@ -82,12 +102,6 @@ def _with_lives(tasks: Sequence[Task], kept: ResultQuerySet) -> Iterator[Member]
             repairs=repairs[task.uuid],
             result=results.get(task.pk),
         )
-
-
-_BY_REPAIR = (Lease.End.REQUEUE, Lease.End.AUTO_REQUEUE, Lease.End.FORCE_ERROR)
-
-
-TREE_LIMIT = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,30 +166,12 @@ def _depth_first(root: UUID, children: Mapping[UUID, Sequence[UUID]]) -> Iterato
         stack.extend((child, depth + 1) for child in reversed(children.get(task_id, [])))
 
 
-DEEPEST = 100  # levels; above that the task of the last level counts as the root
-
-_ROOTS = """
-WITH RECURSIVE up(uuid, parent, depth) AS (
-  SELECT uuid, parent, 0 FROM mailbox_task WHERE uuid IN ({ids})
-  UNION SELECT up.parent, task.parent, up.depth + 1
-  FROM up LEFT JOIN mailbox_task task ON task.uuid = up.parent WHERE up.parent IS NOT NULL AND up.depth < {deepest}
-) SELECT DISTINCT uuid FROM up WHERE parent IS NULL OR depth = {deepest}"""
-
-
 def of(tasks: Collection[UUID]) -> list[UUID]:
     """Return the roots of these tasks, each once, in order of their ids. One query.
 
     A parent without a row is a root too: it is compacted, or any id.
     """
     return sorted(_uuid(root) for (root,) in _rows(_ROOTS, tasks))
-
-
-_ROOT_OF_EACH = """
-WITH RECURSIVE up(origin, uuid, parent, depth) AS (
-  SELECT uuid, uuid, parent, 0 FROM mailbox_task WHERE uuid IN ({ids})
-  UNION SELECT up.origin, up.parent, task.parent, up.depth + 1
-  FROM up LEFT JOIN mailbox_task task ON task.uuid = up.parent WHERE up.parent IS NOT NULL AND up.depth < {deepest}
-) SELECT origin, uuid FROM up WHERE parent IS NULL OR depth = {deepest}"""
 
 
 def of_each(tasks: Collection[UUID]) -> dict[UUID, UUID]:
@@ -194,11 +190,6 @@ def _rows(query: str, tasks: Collection[UUID]) -> list[Any]:
 
 def _uuid(value: UUID | str) -> UUID:
     return value if isinstance(value, UUID) else UUID(value)
-
-
-WALKED = 1_000  # children of one walk
-MOST_TASKS = 2_000  # tasks below the roots of one step
-STEPS = 4  # of one page; a page with few matches leads on from there
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,9 +314,6 @@ def _read(chosen: Sequence[UUID], stale: tuple[datetime, timedelta]) -> list[Lis
         trees[owner[uuid]].is_cut = True
     _mark_stale(trees, stale)
     return list(trees.values())
-
-
-_FIELDS = ("pk", "uuid", "state", "outcome", "sent_at", "resolved_at")
 
 
 @compiled.once

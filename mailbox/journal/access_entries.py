@@ -6,6 +6,8 @@ from uuid import UUID
 
 from mailbox.words.kinds import Entry, Kind
 
+UNKNOWN_NAME, CHANGED = "unknown name", "changed"
+
 
 class Authorization(TypedDict):
     action: Annotated[str, "action as the grant spells it"]
@@ -96,9 +98,6 @@ class RouteRevokedEntry(Entry, kind=Kind.ROUTE_REVOKED):
 
     agent: Annotated[str, "display of the agent that the route acted as"]
     public_id: Annotated[str, "public part of the route's token"]
-
-
-UNKNOWN_NAME, CHANGED = "unknown name", "changed"
 
 
 class _PersonEntry(Entry):

@@ -29,6 +29,8 @@ from mailbox.words.errors import InvalidRequestError, MailboxError, Unauthentica
 # An earlier task is compared here if its payload is at most so many times that of the envelope. JSON text of the same
 # metadata differs in length if another version wrote it.
 MOST_TIMES = 2
+MOST_SENT, MOST_LEASED, MOST_POSTED, MOST_DRAINED, MOST_ACKED = 500, 100, 100, 100, 100
+Row = TypeVar("Row", Task, Result)
 
 
 def earlier_tasks(caller: Caller, envelopes: Sequence[TaskEnvelope]) -> list[Task | None]:
@@ -87,11 +89,6 @@ def _is_repeated(task: Task, envelope: TaskEnvelope, sender: Agent) -> bool:
     if may_be_due or not plain.is_plain(envelope, sender):
         return False
     return task.says(Task.from_envelope(envelope, sender=sender, recipient=recipient, now=timezone.now()))
-
-
-MOST_SENT, MOST_LEASED, MOST_POSTED, MOST_DRAINED, MOST_ACKED = 500, 100, 100, 100, 100
-
-Row = TypeVar("Row", Task, Result)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,6 +24,8 @@ from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, Resu
 from mailbox.words.errors import InvalidRequestError, UnknownTaskError
 from mailbox.words.sealed import ERASED
 
+LONGEST = 400  # characters of a key that gets a suffix; a longer key is replaced by its SHA-256
+
 
 def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     """Send a task for a person, from ``operators@hub`` and with source ``user``; return it once it is durable.
@@ -69,9 +71,6 @@ def _require_ended(task_id: UUID) -> None:
 def _as_operators(caller: Caller) -> Caller:
     """Return the person as the hub's agent ``operators@hub``, without the grants of that agent."""
     return replace(caller, agent=own_agent_setup.hub_agent(OPERATORS), grants=())
-
-
-LONGEST = 400  # characters of a key that gets a suffix; a longer key is replaced by its SHA-256
 
 
 def key_of_copy(task: Task, *, own: UUID | None = None) -> str | None:

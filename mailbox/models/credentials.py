@@ -26,6 +26,9 @@ LEFT JOIN mailbox_capabilitygrant g ON g.subject_id = k.agent_id AND g.revoked_a
   AND (g.expires_at IS NULL OR g.expires_at >= %(now)s) AND (g.max_uses IS NULL OR g.uses < g.max_uses)
 WHERE k.public_id = %(public_id)s AND k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > %(now)s)
 """
+_SPEND = """
+INSERT INTO mailbox_spentnonce (pubkey, nonce, expires_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING
+"""
 
 
 def _looked_up(sql: str, *, now: datetime, unused_since: datetime, **values: str) -> Sequence[tuple[Any, ...]]:
@@ -99,11 +102,6 @@ class ApiKey(models.Model):
         if self.expires_at is None:
             return False
         return self.expires_at - now <= min(WARNED_BEFORE, (self.expires_at - self.created_at) / 3)
-
-
-_SPEND = """
-INSERT INTO mailbox_spentnonce (pubkey, nonce, expires_at) VALUES (%s, %s, %s) ON CONFLICT DO NOTHING
-"""
 
 
 class SpentNonceQuerySet(models.QuerySet["SpentNonce"]):

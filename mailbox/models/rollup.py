@@ -15,6 +15,7 @@ FINE = timedelta(hours=25)  # how far back minutes are read singly: a day, and t
 # A row has the time at which its decision began, and is visible once the decision commits. A decision lasts at most as
 # long as a statement (30 s), a wait for a lock (10 s) and the idle time (60 s). Later a minute can no longer change.
 SETTLES_AFTER = timedelta(minutes=2)
+SPANS = (10, 60)  # minutes of a slot: of the last hours, and of the last day
 
 
 def during(field: str, start: Moment, end: datetime | None, mark: str = "") -> Q:
@@ -232,9 +233,6 @@ class Depth(models.Model):
 
     def __str__(self) -> str:
         return f"{self.minute:%Y-%m-%d %H:%M}"
-
-
-SPANS = (10, 60)  # minutes of a slot: of the last hours, and of the last day
 
 
 class PairCountQuerySet(models.QuerySet["PairCount"]):

@@ -30,6 +30,11 @@ from mailbox.outbound import destinations
 from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError, NotReachedError
 
 _gives_up_at: ContextVar[float] = ContextVar("gives_up_at")
+LARGEST_ANSWER = 1024 * 1024
+GLIMPSE_WITHIN = 1.0  # seconds to wait for the first bytes of a body
+KEPT_OPEN = 4.0  # seconds to keep an idle connection: less than servers do, so that they do not close it in use
+GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
+_client_lock = threading.Lock()  # so that all threads share the first client
 
 
 @contextmanager
@@ -155,13 +160,6 @@ def _errors(timeout: type[Exception], failure: type[Exception]) -> Iterator[None
         raise timeout(str(error)) from error
     except (OSError, UnicodeError) as error:
         raise failure(str(error)) from error
-
-
-LARGEST_ANSWER = 1024 * 1024
-GLIMPSE_WITHIN = 1.0  # seconds to wait for the first bytes of a body
-KEPT_OPEN = 4.0  # seconds to keep an idle connection: less than servers do, so that they do not close it in use
-GZIP_OR_ZLIB = 32 + zlib.MAX_WBITS
-_client_lock = threading.Lock()  # so that all threads share the first client
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,7 @@ ACTION = {
     RepairPlan.Verb.FORCE_ERROR: requests.FORCE_ERROR,
     RepairPlan.Verb.SEND_AGAIN: requests.SEND,
 }
+SEND_AGAIN = RepairPlan.Verb.SEND_AGAIN
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -274,9 +275,6 @@ def _open(caller: Caller, number: int, journal: audit.Journal) -> RepairPlan:
     if plan.has_expired(journal.now):
         raise PlanClosedError(f"Plan #{number} has expired, because its leases may have changed. Make a new one.")
     return plan
-
-
-SEND_AGAIN = RepairPlan.Verb.SEND_AGAIN
 
 
 def make_copy_plan(caller: Caller, matches: TaskQuerySet, *, token: UUID, query: str) -> RepairPlan:

@@ -20,6 +20,11 @@ from mailbox.models import Alert
 from mailbox.words import json_text, times
 from mailbox.words.errors import MailboxError
 
+ENDED_AFTER = timedelta(minutes=3)  # without a pass that noted it, so that a flickering decision is one alert
+TRIED_AGAIN_AFTER = timedelta(minutes=2)  # also when the process that reports is killed
+WITHIN = 10.0  # seconds until a webhook must have answered
+MOST_AT_ONCE = 50  # decisions in one alert; the others follow with the next pass
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AlertText:
@@ -95,12 +100,6 @@ def _url(line: Alert) -> str:
 
 def _escaped(text: str) -> str:
     return " ".join(text.split()).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-
-
-ENDED_AFTER = timedelta(minutes=3)  # without a pass that noted it, so that a flickering decision is one alert
-TRIED_AGAIN_AFTER = timedelta(minutes=2)  # also when the process that reports is killed
-WITHIN = 10.0  # seconds until a webhook must have answered
-MOST_AT_ONCE = 50  # decisions in one alert; the others follow with the next pass
 
 
 class AlertError(Exception):

@@ -33,6 +33,11 @@ from mailbox.words.kinds import Entry
 from mailbox.words.secret_box import UnreadableSecretError
 
 WINDOWS_KEPT = timedelta(days=7)  # longer than every window, and than the claims of `rate_windows.once`
+BATCH = 500
+READ_AT_ONCE = 25
+# How long the rows of a receive attempt stay after its lease or result has ended, so that its id stays spent. A request
+# that its client has given up waits 60 s at most. The rest is for its time in queues: of proxies, of web workers.
+SPENT_IDS_KEPT = timedelta(minutes=10)
 
 
 def tidy(now: datetime | None = None) -> int:
@@ -95,13 +100,6 @@ def _rate_windows(now: datetime) -> int:
 
 def _moment(microseconds: int) -> datetime:
     return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=microseconds)
-
-
-BATCH = 500
-READ_AT_ONCE = 25
-# How long the rows of a receive attempt stay after its lease or result has ended, so that its id stays spent. A request
-# that its client has given up waits 60 s at most. The rest is for its time in queues: of proxies, of web workers.
-SPENT_IDS_KEPT = timedelta(minutes=10)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -32,6 +32,14 @@ LATER_IN_A_ROW = 500  # rows of later minutes after which no row of an earlier m
 
 _COUNTS = ("queued_in", "leased", "ok", "partial", "error", "replayed")
 _MARKS = ("last_task", "last_lease", "last_result")
+AGENTS = 100  # the busiest agents, which have rows of their own
+COUNTED_TO = 100_000  # tasks of the hub
+OF_AGENT = 10_000  # tasks or leases of one agent
+PAIRS_KEPT = timedelta(hours=26)  # the widest range of the map, and a slot
+PAIRED_AT_ONCE = 2_000  # tasks, and as many results, that one transaction counts
+MOST_PAIRED = 100_000  # of both that one pass counts; after an upgrade the others follow, pass by pass
+Key = tuple[int, int, int, int]  # span, slot, sender, recipient
+Counts = defaultdict[Key, list[int]]  # sent, results, errors
 
 
 @dataclass(slots=True)
@@ -208,11 +216,6 @@ def _add_up(turn: RollUpTurn, minutes: Iterable[RollUp]) -> None:
     turn.save()
 
 
-AGENTS = 100  # the busiest agents, which have rows of their own
-COUNTED_TO = 100_000  # tasks of the hub
-OF_AGENT = 10_000  # tasks or leases of one agent
-
-
 def measure(now: datetime | None = None) -> int:
     """Count queued tasks and leases of the hub and its busiest agents; return how many rows this minute got.
 
@@ -247,14 +250,6 @@ def _of_agents(minute: datetime, stale: QuerySet[Lease]) -> list[Depth]:
     ).filter(Q(queued__gt=0) | Q(leased__gt=0))
     rows = agents.order_by("-queued", "-leased").values_list("pk", "queued", "leased", "old")[:AGENTS]
     return [Depth(agent_id=pk, minute=minute, queued=q, leased=held, stale=old) for pk, q, held, old in rows]
-
-
-PAIRS_KEPT = timedelta(hours=26)  # the widest range of the map, and a slot
-PAIRED_AT_ONCE = 2_000  # tasks, and as many results, that one transaction counts
-MOST_PAIRED = 100_000  # of both that one pass counts; after an upgrade the others follow, pass by pass
-
-Key = tuple[int, int, int, int]  # span, slot, sender, recipient
-Counts = defaultdict[Key, list[int]]  # sent, results, errors
 
 
 def count_pairs(now: datetime | None = None) -> int:

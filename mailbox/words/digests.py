@@ -12,6 +12,8 @@ from django.conf import settings
 from django.utils.crypto import constant_time_compare, salted_hmac
 
 _SALT = "a2a hub: digests of content"
+READ = 500  # characters of a message that count
+DIGITS = 16  # hexadecimal digits of a fingerprint
 
 
 def digest(value: object) -> str:
@@ -31,9 +33,6 @@ def fits(value: object, kept: str) -> bool:
 def _digest(value: object, key: str | bytes) -> str:
     return salted_hmac(_SALT, json.dumps(value, sort_keys=True), secret=key, algorithm="sha256").hexdigest()
 
-
-READ = 500  # characters of a message that count
-DIGITS = 16  # hexadecimal digits of a fingerprint
 
 _NOISE = (
     (re.compile(r"\b[a-z][a-z0-9+.-]{1,15}://[^\s\"'<>]+", re.IGNORECASE), "<url>"),

@@ -34,6 +34,8 @@ _SMALL_ORDER = {
         )
     ),
 }
+VALID_FOR_MS = 24 * 3_600_000  # a proof may travel as a file
+MOST_AHEAD_MS = 30_000
 
 
 def problem_with(pubkey: str) -> str | None:
@@ -77,10 +79,6 @@ def private_key(text: str) -> Ed25519PrivateKey:
     if len(seed) != 32:
         raise ValueError(f"the private key must decode to 32 bytes, got {len(seed)}")
     return Ed25519PrivateKey.from_private_bytes(seed)
-
-
-VALID_FOR_MS = 24 * 3_600_000  # a proof may travel as a file
-MOST_AHEAD_MS = 30_000
 
 
 def statement(*, hub: str, display: str, pubkey: str, time_ms: int) -> bytes:

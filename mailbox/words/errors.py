@@ -14,6 +14,8 @@ from uuid import UUID
 
 from mailbox.words.kinds import Entry
 
+SHOWN = 200  # characters of a name that an error repeats
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Allowance:
@@ -37,9 +39,6 @@ class Allowance:
             "RateLimit-Policy": f'"{self.policy}";q={self.quota}{window}',
             "RateLimit": f'"{self.policy}";r={self.remaining};t={self.reset}',
         }
-
-
-SHOWN = 200  # characters of a name that an error repeats
 
 
 class MailboxError(Exception):

@@ -18,6 +18,8 @@ TOO_MANY_DIGITS = f"an integer has more than {MAX_DIGITS} digits"
 _FIRST_TOO_LONG = 10**MAX_DIGITS
 _SIGNIFICANT = re.compile("[1-9]")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+# The functions of `json` would make these objects anew in each call.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,6 +180,4 @@ def _unstorable(value: object, *, is_nested: bool = True, is_escaped: bool = Tru
     return problem_in(value) if is_escaped else None
 
 
-# The functions of `json` would make these objects anew in each call.
-_ENCODER = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, parse_constant=_no_constant, parse_float=_finite)

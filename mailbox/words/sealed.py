@@ -18,6 +18,17 @@ from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 
 Step = tuple[str, bytes]  # the side of the sibling, left or right, and its hash
+# The columns of a row by the number of the form. A new column needs a new form, so that older seals stay valid.
+FORMS: Mapping[int, tuple[str, ...]] = {
+    1: ("id", "kind", "actor", "actor_pubkey", "task_id", "seq", "data", "at", "request_id", "source", "address"),
+}
+NEWEST_FORM = 1
+ERASED = "[erased, SHA-256 "  # the beginning of a text whose payload was erased
+NO_BLOCK = "0" * 64  # the hash before the first block
+_TOMBSTONE = re.compile(r'\{"erased":"([0-9a-f]{64})","by":([1-9][0-9]{0,18})\}')
+_MARK = struct.Struct(">q8s")  # the id of a row, and the beginning of its leaf hash
+Row = Mapping[str, Any]  # the values of a row by column
+UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
 
 
 def merkle_leaf(content: bytes) -> bytes:
@@ -53,19 +64,6 @@ def _above(level: Sequence[bytes]) -> list[bytes]:
     """Return the next level. A last node without a sibling rises as it is."""
     pairs = [merkle_node(level[at], level[at + 1]) for at in range(0, len(level) - 1, 2)]
     return [*pairs, level[-1]] if len(level) % 2 else pairs
-
-
-# The columns of a row by the number of the form. A new column needs a new form, so that older seals stay valid.
-FORMS: Mapping[int, tuple[str, ...]] = {
-    1: ("id", "kind", "actor", "actor_pubkey", "task_id", "seq", "data", "at", "request_id", "source", "address"),
-}
-NEWEST_FORM = 1
-ERASED = "[erased, SHA-256 "  # the beginning of a text whose payload was erased
-NO_BLOCK = "0" * 64  # the hash before the first block
-_TOMBSTONE = re.compile(r'\{"erased":"([0-9a-f]{64})","by":([1-9][0-9]{0,18})\}')
-_MARK = struct.Struct(">q8s")  # the id of a row, and the beginning of its leaf hash
-
-Row = Mapping[str, Any]  # the values of a row by column
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,9 +174,6 @@ def marks(leaves: Sequence[tuple[int, bytes]]) -> bytes:
 
 def _canonical(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":")).encode()
-
-
-UNREADABLE = (AttributeError, LookupError, TypeError, ValueError)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 from django.conf import settings
 
 AT_REST = "secrets at rest"
+_PURPOSE = b"a2a hub: keys of second factors"
 
 
 class UnreadableSecretError(Exception):
@@ -61,9 +62,6 @@ def _key(secret: str, purpose: str) -> Fernet:
 def derived(secret: str, purpose: bytes) -> bytes:
     """Return a key of 32 bytes for one purpose, derived from ``secret``."""
     return HKDF(algorithm=hashes.SHA256(), length=32, salt=None, info=purpose).derive(secret.encode())
-
-
-_PURPOSE = b"a2a hub: keys of second factors"
 
 
 def seal_key(key: bytes) -> str:

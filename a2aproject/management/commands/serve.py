@@ -39,6 +39,17 @@ from mailbox.words.errors import AgentConflictError
 OPERATOR = "operator"
 FIRST_AGENT = "first@local"
 FILE = "first-run.txt"  # in the hub's own folder, with mode 0600
+BACKLOG = 2048
+REQUESTS_PER_WORKER = 4096  # accepted at once, at least; requests beyond WEB_THREADS wait for a thread
+SILENT_CLUSTER = 180.0  # seconds without a finished job: a sweep is due every minute
+WEB = "web"
+WRONG_USAGE = 2
+# The C library would keep up to 100 kB of freed memory for each thread, also for thousands that wait.
+MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+PATIENCE = 15.0  # seconds
+PAUSE = 0.2  # seconds between two looks at a port in use
+MIGRATION_LOCK = 0xA2A
+MIGRATION_PAUSE = 0.5  # seconds between two attempts to take that lock
 
 
 class Credentials(NamedTuple):
@@ -108,15 +119,6 @@ def create_operator_and_agent() -> Credentials | None:
     return Credentials(password=password, operator_key=operator_key, first=first)
 
 
-BACKLOG = 2048
-REQUESTS_PER_WORKER = 4096  # accepted at once, at least; requests beyond WEB_THREADS wait for a thread
-SILENT_CLUSTER = 180.0  # seconds without a finished job: a sweep is due every minute
-WEB = "web"
-WRONG_USAGE = 2
-# The C library would keep up to 100 kB of freed memory for each thread, also for thousands that wait.
-MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
-
-
 def chosen(text: str) -> Sequence[str]:
     """Return the words of a comma-separated list, each once, in the order in which their services start.
 
@@ -164,10 +166,6 @@ def _program(module: str, *arguments: str) -> list[str]:
 
 
 SERVICES: Mapping[str, Callable[[], supervisor.Service]] = {WEB: _web_server, "cluster": _cluster, "carrier": _carrier}
-
-
-PATIENCE = 15.0  # seconds
-PAUSE = 0.2  # seconds between two looks at a port in use
 
 
 def wait_until_free(host: str, port: int) -> None:
@@ -222,10 +220,6 @@ def _socket(host: str, port: int) -> tuple[socket.socket, tuple[object, ...]]:
     made = socket.socket(family, kind)
     made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     return made, address
-
-
-MIGRATION_LOCK = 0xA2A
-MIGRATION_PAUSE = 0.5  # seconds between two attempts to take that lock
 
 
 class Command(BaseCommand):

@@ -25,6 +25,7 @@ _COLUMNS_OF_GRANT = ("id", "grant_id", "action", "scope", "max_uses", "granted_b
 _IS_ADMITTED = Q(user=None) | Q(user__is_active=True) & (
     Q(user__is_superuser=True) | Q(user__groups__name__in=list(Role))
 )
+_failures = audit.FailureCounts[str]()  # by reason
 
 
 def authenticate(key: str | None, *, source: AuditEvent.Source, request_id: str = "", address: str = "") -> Caller:
@@ -160,9 +161,6 @@ def grant_of(row: tuple[Any, ...]) -> CapabilityGrant:
     if isinstance(grant_id, str):  # SQLite keeps it as hex digits
         grant_id = UUID(grant_id)
     return managers.instance_of(CapabilityGrant, _COLUMNS_OF_GRANT, (pk, grant_id, *others))
-
-
-_failures = audit.FailureCounts[str]()  # by reason
 
 
 def note_failures() -> None:

@@ -22,6 +22,9 @@ from mailbox.words.envelopes import check_to_come
 from mailbox.words.errors import InvalidRequestError, KeyLimitError, KeyReplacedError, UnknownKeyError
 from mailbox.words.times import epoch_ms
 
+LIVE_KEYS_PER_OWNER = 2
+LEAST_OVERLAP, USUAL_OVERLAP, MOST_OVERLAP = timedelta(minutes=1), timedelta(hours=1), timedelta(days=7)
+
 
 class Expiry(NamedTuple):
     """The expiry of a key, None for never. ``renews`` is as in `ApiKey`."""
@@ -55,9 +58,6 @@ def of_successor(old: ApiKey, now: datetime) -> Expiry:
 
 def _end_of_age(now: datetime) -> datetime | None:
     return now + settings.A2A_KEY_MAX_AGE if settings.A2A_KEY_MAX_AGE else None
-
-
-LIVE_KEYS_PER_OWNER = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,9 +222,6 @@ class Rotation:
 
     new: NewKey
     overlap_ends_at: datetime
-
-
-LEAST_OVERLAP, USUAL_OVERLAP, MOST_OVERLAP = timedelta(minutes=1), timedelta(hours=1), timedelta(days=7)
 
 
 def rotate_key(caller: Caller, *, public_id: str | None = None, overlap: timedelta = USUAL_OVERLAP) -> Rotation:

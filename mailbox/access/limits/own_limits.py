@@ -29,6 +29,8 @@ LIMITS: Mapping[str, tuple[str, str]] = {
     "cards": ("max_cards", "A2A_QUOTA_CARDS"),
     "requests_per_s": ("max_requests_per_s", "A2A_AGENT_REQUESTS_PER_S"),
 }
+LARGEST = 2**31 - 1  # of every quota but that of bytes
+LARGEST_BYTES = 2**62
 
 
 def default(name: str) -> int:
@@ -77,10 +79,6 @@ def requests_per_s(agent: int) -> int:
     """Return how many requests a second the agent may send; 0 for any number."""
     own = _own.of(agent)[1]
     return default("requests_per_s") if own is None else own
-
-
-LARGEST = 2**31 - 1  # of every quota but that of bytes
-LARGEST_BYTES = 2**62
 
 
 def set_quotas(

@@ -31,6 +31,11 @@ from mailbox.words.errors import Allowance, RateLimitedError, UnauthenticatedErr
 MOST_BUCKETS = 10_000
 READ_KEYS_EVERY = 10.0  # seconds
 _IPV6_NETWORK = 64  # bits; one host often has a whole network of this size
+ONCE = "once "
+KEPT_FOR = timedelta(days=7)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+MICROSECOND = timedelta(microseconds=1)
+MOST_MOMENTS = 60  # in a row; above this limit, the requests of a sixtieth of the window are kept as one moment
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,13 +237,6 @@ def forget() -> None:
     OF_ADDRESSES.clear()
     OF_OPEN_AGENTS.clear()
     _live_keys.clear()
-
-
-ONCE = "once "
-KEPT_FOR = timedelta(days=7)
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-MICROSECOND = timedelta(microseconds=1)
-MOST_MOMENTS = 60  # in a row; above this limit, the requests of a sixtieth of the window are kept as one moment
 
 
 @contextmanager

@@ -25,6 +25,8 @@ from mailbox.words.errors import QuotaExceededError
 Value = TypeVar("Value")
 
 RETRY_AFTER = 1  # second
+_seats = threading.Lock()
+_waiting: Counter[int | str] = Counter()  # waits of this process by the key of the agent's row, or the person's name
 
 
 @dataclass(slots=True)
@@ -35,8 +37,6 @@ class _Key:
     has_ended: bool = False
 
 
-_seats = threading.Lock()
-_waiting: Counter[int | str] = Counter()  # waits of this process by the key of the agent's row, or the person's name
 _keys: dict[waiters.Waiter, _Key] = {}  # of the waits of this process
 
 

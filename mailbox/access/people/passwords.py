@@ -31,6 +31,8 @@ _SALT = "a2a hub: delay of a sign-in"
 
 _slots = threading.BoundedSemaphore(MOST_AT_ONCE)
 _addresses, _names = Buckets("sign-in by address"), Buckets("sign-in by name")
+_FIRST = "firstrun"
+_SALT_LENGTH = 22  # of Django's hashers
 
 
 class NotYetError(Exception):
@@ -102,10 +104,6 @@ def _has_waited(ticket: str, name: str, address: str) -> bool:
 
 def _digest(name: str, address: str) -> str:
     return hashlib.sha256(f"{_folded(name)}\n{address}".encode()).hexdigest()
-
-
-_FIRST = "firstrun"
-_SALT_LENGTH = 22  # of Django's hashers
 
 
 def change(caller: Caller, person: User, password: str) -> User:

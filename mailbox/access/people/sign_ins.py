@@ -17,6 +17,8 @@ from mailbox.access.callers import Caller
 from mailbox.journal import access_entries
 from mailbox.models import AuditEvent
 
+MOST = 500  # the newest sessions of all people: their rows do not tell whose they are
+
 
 class Cause(StrEnum):
     """Why a sign-in was refused."""
@@ -74,9 +76,6 @@ def _note_failures() -> None:
 
 def _person(username: str, address: str) -> Caller:
     return Caller(name=f"user:{username}", source=AuditEvent.Source.DASHBOARD, address=address)
-
-
-MOST = 500  # the newest sessions of all people: their rows do not tell whose they are
 
 
 def of_person(pk: int, now: datetime) -> list[tuple[str, Mapping[str, Any]]]:

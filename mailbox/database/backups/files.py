@@ -9,14 +9,13 @@ from typing import BinaryIO
 
 from mailbox.words.errors import MailboxError
 
+PRIVATE = 0o600
+
 
 class BackupError(MailboxError):
     """The backup cannot be made or restored."""
 
     code = "backup_refused"
-
-
-PRIVATE = 0o600
 
 
 @contextlib.contextmanager

@@ -17,6 +17,10 @@ from mailbox.database.bell import topics as topics_module
 from mailbox.database.bell import waiters
 from mailbox.database.bell.watch import Watch
 
+FEW = 10  # rings; a process with more hears the announcements of the others. A short command need not connect for them.
+_logger = logging.getLogger(__name__)
+_rings = itertools.count(1)
+
 
 class _Attendance:
     def __init__(self) -> None:
@@ -72,12 +76,6 @@ def listeners() -> Sequence[Callable[[], None]]:
     from mailbox.database.bell.postgresql import Listener, ringer
 
     return [Listener(ringer).run]
-
-
-FEW = 10  # rings; a process with more hears the announcements of the others. A short command need not connect for them.
-
-_logger = logging.getLogger(__name__)
-_rings = itertools.count(1)
 
 
 def ring(topics: Sequence[str]) -> None:

@@ -18,6 +18,10 @@ CALLBACKS = "callbacks"  # a callback became due
 ROUND = "round"  # the next round of the watch is due, in each process with waiters
 WITHOUT_LOOK = (CALLBACKS, f"{_AGENT}{_ANY}", f"{_SENDER}{_ANY}")  # each round of the watch rings them
 SHARED = (_AGENT, _SENDER)  # one thing that came on such a topic needs one waiter; all other topics need all waiters
+RENEWED_EVERY = 1.5  # seconds between two announcements of a process with waiters
+LASTS = 5.0  # seconds after which an announcement runs out, since its process may have crashed
+COMPLETE_AFTER = 2.5  # seconds of hearing after which each process with waiters has announced its topics
+MOST_NAMED = 50  # topics of one announcement; beyond, it names their kinds
 
 
 class Ring(Enum):
@@ -135,12 +139,6 @@ def of_kind(kind: Kind) -> list[str]:
     """Return the topics that a journal row of ``kind`` without a number rings."""
     rings = RINGS[kind]
     return [topic for ring, topic in ((Ring.CALLBACK, CALLBACKS), (Ring.ROUND, ROUND)) if ring in rings]
-
-
-RENEWED_EVERY = 1.5  # seconds between two announcements of a process with waiters
-LASTS = 5.0  # seconds after which an announcement runs out, since its process may have crashed
-COMPLETE_AFTER = 2.5  # seconds of hearing after which each process with waiters has announced its topics
-MOST_NAMED = 50  # topics of one announcement; beyond, it names their kinds
 
 
 class _Elsewhere:

@@ -19,6 +19,13 @@ from django.db import InterfaceError, OperationalError, connection
 from mailbox.database.bell import topics as topics_module
 
 Value = TypeVar("Value")
+_elsewhere: list[Callable[[Mapping[str, int]], object]] = []
+_rounds: list[Callable[[], None]] = []
+_announce: list[Callable[[Sequence[str]], object]] = []
+GATHERED = 0.001  # seconds from a ring to the look, which answers all rings in between
+MOST = 500  # waits of one look
+Key = TypeVar("Key", bound=Hashable)
+POLL = "poll"  # the value of A2A_WAKE_UPS without rings: the watch alone wakes
 
 
 class Waiter:
@@ -152,9 +159,6 @@ class _Waiters:
                 self.idle.pop(topic, None)
 
 
-_elsewhere: list[Callable[[Mapping[str, int]], object]] = []
-_rounds: list[Callable[[], None]] = []
-_announce: list[Callable[[Sequence[str]], object]] = []
 _here = _Waiters()
 os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new process has no waiters
 
@@ -279,12 +283,6 @@ def wait_for_anyone() -> None:
     _here.anyone.wait()
 
 
-GATHERED = 0.001  # seconds from a ring to the look, which answers all rings in between
-MOST = 500  # waits of one look
-
-Key = TypeVar("Key", bound=Hashable)
-
-
 class AwaitedLook(Waiter, Generic[Key, Value]):
     """A wait for what the shared look finds for a key. Its rings wake no thread, but ask for the shared look."""
 
@@ -373,9 +371,6 @@ class SharedLook(Generic[Key, Value]):
             return self._look(keys)
         finally:
             connection.close()  # may fail, too
-
-
-POLL = "poll"  # the value of A2A_WAKE_UPS without rings: the watch alone wakes
 
 
 class _Hearing:

@@ -22,6 +22,33 @@ from mailbox.database.bell import topics, waiters
 from mailbox.words.times import epoch_ms
 
 MORE = 100  # waits after whose begin memory is returned
+EVERY = 4.5  # seconds between two rounds, so that a revoked key ends a wait within 5 seconds
+EVERY_DUE = 0.5  # seconds between two looks for the next task that runs out of time, while its sender or a reader waits
+EVERY_DEAF = 0.25  # seconds, while no ring of another process is heard
+EARLY = (0.1, 0.5)  # seconds from a new announcement to the rounds that look for what was committed before it was heard
+GATHERED = 0.05  # seconds
+PAUSE_AFTER_FAILURE = 1.0  # second
+MOST_OVERDUE = 10_000  # overdue tasks that a round looks at; the sweep resolves them all each minute
+# A subquery with a limit runs once for each waiter, by an index, however many tasks are queued.
+LEASABLE = """
+SELECT waiting.id FROM ({ids}) waiting JOIN mailbox_agent agent ON agent.id = waiting.id
+WHERE agent.paused_at IS NULL AND (
+  SELECT 1 FROM mailbox_task task
+  WHERE task.recipient_id = waiting.id AND task.state = 'queued' AND task.waits_on_id IS NULL
+  ORDER BY task.queued_at, task.id LIMIT 1) = 1"""
+MOVED = """
+SELECT task.uuid, task.journal_seq,
+  (task.state IN ('queued', 'interrupted') AND COALESCE(task.deadline_ms <= %(now_ms)s, false))
+  OR EXISTS (SELECT 1 FROM mailbox_lease lease
+             WHERE lease.task_id = task.id AND lease.ended_at IS NULL AND lease.times_out_at <= %(now)s)
+FROM mailbox_task task WHERE task.uuid IN ({ids})"""
+NEXT_DUE = """
+SELECT (SELECT min(deadline_ms) FROM mailbox_task
+        WHERE state IN ('queued', 'interrupted') AND deadline_ms > %(after_ms)s),
+       (SELECT min(times_out_at) FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at > %(after)s)"""
+_KEYS = {"postgresql": "SELECT unnest(%(ids)s::bigint[]) AS id", "sqlite": "SELECT value AS id FROM json_each(%(ids)s)"}
+_logger = logging.getLogger(__name__)
+_checks: list[Callable[[], object]] = []
 
 
 class Memory:
@@ -42,22 +69,6 @@ class Memory:
         return True
 
 
-EVERY = 4.5  # seconds between two rounds, so that a revoked key ends a wait within 5 seconds
-EVERY_DUE = 0.5  # seconds between two looks for the next task that runs out of time, while its sender or a reader waits
-EVERY_DEAF = 0.25  # seconds, while no ring of another process is heard
-EARLY = (0.1, 0.5)  # seconds from a new announcement to the rounds that look for what was committed before it was heard
-GATHERED = 0.05  # seconds
-PAUSE_AFTER_FAILURE = 1.0  # second
-MOST_OVERDUE = 10_000  # overdue tasks that a round looks at; the sweep resolves them all each minute
-
-# A subquery with a limit runs once for each waiter, by an index, however many tasks are queued.
-LEASABLE = """
-SELECT waiting.id FROM ({ids}) waiting JOIN mailbox_agent agent ON agent.id = waiting.id
-WHERE agent.paused_at IS NULL AND (
-  SELECT 1 FROM mailbox_task task
-  WHERE task.recipient_id = waiting.id AND task.state = 'queued' AND task.waits_on_id IS NULL
-  ORDER BY task.queued_at, task.id LIMIT 1) = 1"""
-
 DRAINABLE = """
 SELECT waiting.id FROM ({ids}) waiting
 WHERE (SELECT 1 FROM mailbox_result result WHERE result.sender_id = waiting.id AND result.delivery = 'pending'
@@ -71,23 +82,6 @@ SELECT task.sender_id FROM (
   SELECT task_id FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at <= %(now)s
   ORDER BY times_out_at LIMIT %(most)s) timed_out
 JOIN mailbox_task task ON task.id = timed_out.task_id"""
-
-MOVED = """
-SELECT task.uuid, task.journal_seq,
-  (task.state IN ('queued', 'interrupted') AND COALESCE(task.deadline_ms <= %(now_ms)s, false))
-  OR EXISTS (SELECT 1 FROM mailbox_lease lease
-             WHERE lease.task_id = task.id AND lease.ended_at IS NULL AND lease.times_out_at <= %(now)s)
-FROM mailbox_task task WHERE task.uuid IN ({ids})"""
-
-NEXT_DUE = """
-SELECT (SELECT min(deadline_ms) FROM mailbox_task
-        WHERE state IN ('queued', 'interrupted') AND deadline_ms > %(after_ms)s),
-       (SELECT min(times_out_at) FROM mailbox_lease WHERE ended_at IS NULL AND times_out_at > %(after)s)"""
-
-_KEYS = {"postgresql": "SELECT unnest(%(ids)s::bigint[]) AS id", "sqlite": "SELECT value AS id FROM json_each(%(ids)s)"}
-
-_logger = logging.getLogger(__name__)
-_checks: list[Callable[[], object]] = []
 
 
 def each_round(check: Callable[[], object]) -> Callable[[], object]:

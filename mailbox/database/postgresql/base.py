@@ -24,6 +24,9 @@ from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg_pool import ConnectionPool
 
+TRUSTED_FOR = 5.0  # seconds after its last use
+DRAIN_EVERY = 1.0  # seconds; while a server stays read-only, new connections lead to it too
+
 
 class UtcLoader(TimestamptzLoader):
     """Reads the moments of a session in UTC quickly, and every other text as psycopg does."""
@@ -46,9 +49,6 @@ def with_quick_moments(adapters: AdaptersMap) -> AdaptersMap:
     quick = AdaptersMap(adapters)
     quick.register_loader("timestamptz", UtcLoader)
     return quick
-
-
-TRUSTED_FOR = 5.0  # seconds after its last use
 
 
 class Pooled(Connection[Any]):
@@ -83,9 +83,6 @@ def _has_something_to_read(connection: Pooled) -> bool:
     poll = select.poll()  # unlike select.select, it takes file descriptors beyond 1023
     poll.register(connection.pgconn.socket, select.POLLIN)
     return bool(poll.poll(0))
-
-
-DRAIN_EVERY = 1.0  # seconds; while a server stays read-only, new connections lead to it too
 
 
 class DatabaseWrapper(base.DatabaseWrapper):

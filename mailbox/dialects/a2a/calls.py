@@ -18,6 +18,13 @@ from mailbox.words.errors import InvalidRequestError, WrongPartyError
 from mailbox.words.push import PushProtocol, PushTarget
 
 OWN_EXTENSIONS = (GENERATION,)  # extensions that every agent of the hub has
+_PATHS: Mapping[str, str] = {
+    "config_id": "id",
+    "auth_scheme": "authentication.scheme",
+    "auth_credentials": "authentication.credentials",
+    "cursor": "pageToken",
+}
+_INLINE = "push."  # begins the paths of the receiver that came with a message
 
 
 class Version(StrEnum):
@@ -89,15 +96,6 @@ def activated(named: Iterable[str], official: OfficialAgent) -> list[str]:
         )
     known = {*OWN_EXTENSIONS, *official.extensions}
     return [uri for uri in wanted if uri in known]
-
-
-_PATHS: Mapping[str, str] = {
-    "config_id": "id",
-    "auth_scheme": "authentication.scheme",
-    "auth_credentials": "authentication.credentials",
-    "cursor": "pageToken",
-}
-_INLINE = "push."  # begins the paths of the receiver that came with a message
 
 
 def require_push(call: Call) -> None:

@@ -44,6 +44,9 @@ _NUMBER = "must be a whole number"
 _DIGITS = re.compile(r"-?[0-9]{1,20}", re.ASCII)
 _VISIBLE = re.compile(r"[\x20-\x7e]+")
 _TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+Base64 = Annotated[str, Strict(), AfterValidator(parts.standard_base64)]
+CONTENTS = ("text", "raw", "url", "data")
+PAGE_SIZE, MAX_PAGE_SIZE = 50, 100
 
 
 class Params(BaseModel):
@@ -178,15 +181,11 @@ ContextId = Annotated[
 ]
 WebAddress = Annotated[str, Strict(), Field(max_length=URL_MAX_LENGTH), AfterValidator(_storable)]
 HeaderText = Annotated[str, Strict(), Field(max_length=HEADER_MAX_LENGTH), AfterValidator(_for_header)]
-Base64 = Annotated[str, Strict(), AfterValidator(parts.standard_base64)]
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MAX_INT32)]
 Flag = Annotated[bool, BeforeValidator(_boolean), Strict()]
 Role = Annotated[str, BeforeValidator(_named(ROLES)), AfterValidator(_specified)]
 StateFilter = Annotated[str | None, BeforeValidator(_named(STATES)), AfterValidator(_filter)]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
-
-CONTENTS = ("text", "raw", "url", "data")
-PAGE_SIZE, MAX_PAGE_SIZE = 50, 100
 
 
 class MessagePart(Params):

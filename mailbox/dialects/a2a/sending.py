@@ -38,6 +38,7 @@ _SALT = "mailbox.dialects.a2a"
 
 Json = dict[str, Any]
 Seen = TypeVar("Seen")
+LAST_EVENT_ID = "Last-Event-ID"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,9 +201,6 @@ def answer(call: Call, task: Task, history_length: int | None) -> Json:
     if view.status.is_direct:
         return {"message": v1_0.direct_message(task.context_id, view.status)}
     return {"task": v1_0.task(view, history_length=history_length, numbered=call.numbers_events)}
-
-
-LAST_EVENT_ID = "Last-Event-ID"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -34,6 +34,8 @@ COMMENT = b": the hub is here\n\n"
 SPACE = b" "  # leading white space is no content of JSON, so it shows a sign of life
 
 Wrap = Callable[[bytes], bytes]
+VERSION, EXTENSIONS, EXTENSIONS_0_3 = "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"
+Json = dict[str, Any]
 
 
 def events(source: Generator[Frame | None, None, None], wrap: Wrap, broken: Callable[[Exception], bytes]) -> Begun:
@@ -58,11 +60,6 @@ def _event_chunks(
 
 def _chunk(frame: Frame | None, wrap: Wrap) -> bytes:
     return COMMENT if frame is None else b"id: %b\ndata: %b\n\n" % (frame.id.encode(), wrap(frame.json))
-
-
-VERSION, EXTENSIONS, EXTENSIONS_0_3 = "A2A-Version", "A2A-Extensions", "X-A2A-Extensions"
-
-Json = dict[str, Any]
 
 
 class OpenAgentAuthentication(authentication.CallerAuthentication):

@@ -38,6 +38,9 @@ from mailbox.words.a2a.v0_3_requests import OldRequest
 from mailbox.words.errors import InvalidRequestError, MailboxError
 
 RpcId = str | int | None
+OFFICIAL_JSON, PLAIN_JSON = "application/a2a+json", "application/json"
+BODY_ERRORS = (411, 413)  # another media type is an invalid request here
+JSON_TYPES, STREAM_TYPES = (PLAIN_JSON, OFFICIAL_JSON), ("text/event-stream",)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,11 +162,6 @@ class TenantRpcView(RpcView):
         if self.unread is not None:
             raise self.unread
         return super().json()
-
-
-OFFICIAL_JSON, PLAIN_JSON = "application/a2a+json", "application/json"
-BODY_ERRORS = (411, 413)  # another media type is an invalid request here
-JSON_TYPES, STREAM_TYPES = (PLAIN_JSON, OFFICIAL_JSON), ("text/event-stream",)
 
 
 class RestView(OfficialView):

@@ -32,6 +32,17 @@ CALLER = "a2a.caller"  # in a request's META: the name of its caller, once it is
 STRANGER = "a2a.stranger"  # in a request's META, beside CALLER: whether anyone may be its caller
 
 _ID_FORM = re.compile(r"[A-Za-z0-9._-]{1,64}", re.ASCII)
+# The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
+ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
+# A signature covers each of these headers that is sent, since the hub acts on them.
+COVERED_IF_SENT = (
+    *(signatures.DIGEST, "A2A-Receive-Attempt-Id", "Idempotency-Key"),
+    *("A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Last-Event-ID", "MCP-Protocol-Version"),
+)
+_KEYID = re.compile(r';keyid="([1-9A-HJ-NP-Za-km-z]{32,44})"')
+_RESERVED = "!$&'()*+,;=:@"  # characters that a path may hold as they are or percent-encoded
+# The two headers as META has them, where the look-up for each request takes the least time.
+_INPUT_META, _SIGNATURE_META = map(HttpHeaders.to_wsgi_name, (signatures.INPUT, signatures.SIGNATURE))
 
 
 def chosen_id(wanted: str) -> str:
@@ -48,10 +59,6 @@ def request_id(meta: MutableMapping[str, Any]) -> str:
     if known is None:
         meta[CHOSEN_ID] = known = chosen_id(meta.get(ID_HEADER, ""))
     return known
-
-
-# The PublicRoute of a request that came by a public route, and the path before the request's own, with the token.
-ROUTE_ATTRIBUTE, ROUTE_PATH_ATTRIBUTE = "a2a_route", "a2a_route_path"
 
 
 def route_of(request: HttpRequest) -> PublicRoute | None:
@@ -178,19 +185,6 @@ def presented_key(headers: Mapping[str, str]) -> str | None:
         except (binascii.Error, UnicodeDecodeError):
             return ""
     return headers.get("X-API-Key")
-
-
-# A signature covers each of these headers that is sent, since the hub acts on them.
-COVERED_IF_SENT = (
-    *(signatures.DIGEST, "A2A-Receive-Attempt-Id", "Idempotency-Key"),
-    *("A2A-Version", "A2A-Extensions", "X-A2A-Extensions", "Last-Event-ID", "MCP-Protocol-Version"),
-)
-_KEYID = re.compile(r';keyid="([1-9A-HJ-NP-Za-km-z]{32,44})"')
-_RESERVED = "!$&'()*+,;=:@"  # characters that a path may hold as they are or percent-encoded
-
-
-# The two headers as META has them, where the look-up for each request takes the least time.
-_INPUT_META, _SIGNATURE_META = map(HttpHeaders.to_wsgi_name, (signatures.INPUT, signatures.SIGNATURE))
 
 
 def is_signed(request: HttpRequest) -> bool:

@@ -30,6 +30,14 @@ from mailbox.words.errors import InvalidRequestError
 from mailbox.words.times import LONGEST_MS
 
 JSON = frozenset({"application/json"})
+MAX_DATE_MS = 253_402_300_799_999  # the last millisecond of the year 9999
+Text = Annotated[str, Strict()]
+Integer = Annotated[int, Strict()]
+Number = Annotated[float, Strict()]  # also a whole one
+EpochMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DEADLINE_MS, description="Unix epoch milliseconds")]
+DateMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DATE_MS, description="Unix epoch milliseconds")]
+WorkTimeoutMs = Annotated[int, Strict(), Field(ge=1, le=LONGEST_MS, description="Milliseconds from the lease")]
+_DIGITS = re.compile(r"-?[0-9]{1,40}")
 
 
 def check_head(request: HttpRequest, media_types: Collection[str] = JSON) -> None:
@@ -213,17 +221,6 @@ ContentBlock = TypeAliasType(
 Content = TypeAliasType(
     "Content", Annotated[str | list[ContentBlock], Field(description="Text, or a list of content blocks.")]
 )
-
-MAX_DATE_MS = 253_402_300_799_999  # the last millisecond of the year 9999
-
-Text = Annotated[str, Strict()]
-Integer = Annotated[int, Strict()]
-Number = Annotated[float, Strict()]  # also a whole one
-EpochMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DEADLINE_MS, description="Unix epoch milliseconds")]
-DateMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DATE_MS, description="Unix epoch milliseconds")]
-WorkTimeoutMs = Annotated[int, Strict(), Field(ge=1, le=LONGEST_MS, description="Milliseconds from the lease")]
-
-_DIGITS = re.compile(r"-?[0-9]{1,40}")
 
 
 def _digits(value: object) -> object:

@@ -21,6 +21,10 @@ from mailbox.dialects.base.wire import COMPONENT
 Json = dict[str, Any]
 PREFIX = "#/components/schemas/"
 DEEPEST = 8  # levels of shapes within shapes
+SHARED: Any = tuple[Content, AgentName]  # shapes that are parts of others alone
+USUAL_CODES = ("invalid_request", "capability_missing", "unknown_task", "lease_mismatch", "rate_limited")
+BOUNDS = {"ge": "minimum", "le": "maximum"}
+STREAM = "text/event-stream"
 
 
 class NoExampleError(Exception):
@@ -69,12 +73,6 @@ def _example_of_type(schema: Mapping[str, Any], components: Mapping[str, Json], 
 def is_nullable(schema: Mapping[str, Any]) -> bool:
     """Whether ``schema`` admits null beside other values."""
     return any(option.get("type") == "null" for option in schema.get("anyOf", ()))
-
-
-SHARED: Any = tuple[Content, AgentName]  # shapes that are parts of others alone
-USUAL_CODES = ("invalid_request", "capability_missing", "unknown_task", "lease_mismatch", "rate_limited")
-BOUNDS = {"ge": "minimum", "le": "maximum"}
-STREAM = "text/event-stream"
 
 
 def finish(result: Json, generator: object, request: object, public: bool) -> Json:

@@ -39,6 +39,15 @@ from mailbox.words.errors import Allowance, BadSignatureError, InvalidRequestErr
 from mailbox.words.signatures import RequestSignature
 
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
+_OBJECT, _ARRAY, _NUMBER = "must be a JSON object", "must be a JSON array", "must be a whole number"
+Shape = TypeVar("Shape", bound=BaseModel)
+_logger = logging.getLogger(__name__)
+_PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
+PREFIX = "/p/"  # of a public route; no view answers at it
+# A cache would keep the address, and would answer after the route's revocation.
+HEADERS = {"Referrer-Policy": "no-referrer", "Cache-Control": "private, no-store", "Vary": "*"}
+# Headers in which a client or a proxy may have left a copy of the address.
+_COPIES = ("HTTP_REFERER", "HTTP_X_REQUEST_ID", "HTTP_X_ORIGINAL_URL", "HTTP_X_FORWARDED_URI", "RAW_URI", "REQUEST_URI")
 
 
 class MalformedId(str):
@@ -71,7 +80,6 @@ class TextConverter(StringConverter):
 register_converter(IdConverter, "id")
 register_converter(TextConverter, "text")
 
-_OBJECT, _ARRAY, _NUMBER = "must be a JSON object", "must be a JSON array", "must be a whole number"
 _WORDS: Mapping[str, str] = {
     "missing": "is required",
     "extra_forbidden": "is not a field of this request",
@@ -110,10 +118,6 @@ def problem(error: Mapping[str, Any]) -> str:
     """Return the problem that one of pydantic's errors reports. Pydantic's words about Python are replaced."""
     words = _WORDS.get(error["type"])
     return words.format_map(error.get("ctx", {})) if words else str(error["msg"])
-
-
-Shape = TypeVar("Shape", bound=BaseModel)
-_logger = logging.getLogger(__name__)
 
 
 class DialectView(APIView):
@@ -312,14 +316,6 @@ def as_mailbox_error(exc: Exception, request: Request) -> MailboxError | None:
         case Http404() | exceptions.NotFound():
             return http_errors.PathNotFoundError()
     return None
-
-
-_PREFIXED = re.compile(r"/p/([^/]*)(.*)", re.DOTALL)
-PREFIX = "/p/"  # of a public route; no view answers at it
-# A cache would keep the address, and would answer after the route's revocation.
-HEADERS = {"Referrer-Policy": "no-referrer", "Cache-Control": "private, no-store", "Vary": "*"}
-# Headers in which a client or a proxy may have left a copy of the address.
-_COPIES = ("HTTP_REFERER", "HTTP_X_REQUEST_ID", "HTTP_X_ORIGINAL_URL", "HTTP_X_FORWARDED_URI", "RAW_URI", "REQUEST_URI")
 
 
 class RouteMiddleware:

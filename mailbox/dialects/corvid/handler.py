@@ -31,6 +31,7 @@ DEFAULT_TIMEOUT_MS = 300_000
 MAX_DEPTH_VALUE = 10
 MAX_SKILL_LENGTH = 200  # characters, as of a tool's name
 NOWHERE = "message is required (either at top-level or inside params)"
+DIALECT = "corvid"
 
 
 class ValidationFailedError(MailboxError):
@@ -159,9 +160,6 @@ def _type(value: object) -> str:
         case list():
             return "array"
     return "object"
-
-
-DIALECT = "corvid"
 
 
 class DepthExceededError(MailboxError):

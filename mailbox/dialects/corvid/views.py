@@ -34,12 +34,22 @@ from mailbox.words import errors
 from mailbox.words.envelopes import DISPLAY, DISPLAY_MAX_LENGTH, LOCAL_PART, AgentRef, TaskEnvelope
 from mailbox.words.errors import BadSignatureError, InvalidRequestError, MailboxError, UnknownAgentError
 
+operation = partial(openapi.operation, refusal=wire.CorvidError)
+# The answer names no origin: a browser shows it to no page of another site.
+PREFLIGHT = {
+    "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
+    "Access-Control-Allow-Headers": "Content-Type, Authorization",
+}
+Switch = Annotated[bool, Strict()]
+LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
+_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
+_LISTS = ("skill_bundles", "input_modes", "output_modes", "extensions", "extended_tools")
+_SWITCHES = ("streaming", "push_notifications", "extended_card", "card_for_0_3")
+
 
 class TaskSendBody(RootModel[dict[str, Any]]):
     """The task: ``{"params": {"message", "skill"?, "timeoutMs"?, "depth"?}}``, or these keys at the top level."""
 
-
-operation = partial(openapi.operation, refusal=wire.CorvidError)
 
 STATUS: Mapping[type[MailboxError], HTTPStatus] = {
     **http_errors.STATUS,
@@ -63,13 +73,6 @@ class BadKeyError(MailboxError):
     """Invalid API key"""  # noqa: D400 corvid-agent's words
 
     code = "invalid_api_key"
-
-
-# The answer names no origin: a browser shows it to no page of another site.
-PREFLIGHT = {
-    "Access-Control-Allow-Methods": "GET, POST, PUT, DELETE, OPTIONS",
-    "Access-Control-Allow-Headers": "Content-Type, Authorization",
-}
 
 
 class CorvidView(DialectView):
@@ -128,11 +131,6 @@ def _unauthenticated(headers: Mapping[str, str]) -> MailboxError:
     if headers.get("Authorization"):
         return errors.UnauthenticatedError("Invalid Authorization header format. Expected: Bearer <key>")
     return errors.UnauthenticatedError("Authentication required")
-
-
-Switch = Annotated[bool, Strict()]
-LONGEST_MADE = DISPLAY_MAX_LENGTH - len("@local")
-_NOT_IN_A_NAME = re.compile(r"[^A-Za-z0-9_.-]+", re.ASCII)
 
 
 class AgentProfileBody(Lax):
@@ -216,8 +214,6 @@ class AgentsQuery(Exact):
 
 
 PROFILE_FIELDS = ("name", *AgentProfileBody.model_fields)
-_LISTS = ("skill_bundles", "input_modes", "output_modes", "extensions", "extended_tools")
-_SWITCHES = ("streaming", "push_notifications", "extended_card", "card_for_0_3")
 _EMPTY: Mapping[str, Any] = {
     "tool_permissions": None,
     **{name: list[Any]() for name in _LISTS},

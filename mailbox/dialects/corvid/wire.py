@@ -24,6 +24,12 @@ from mailbox.words.conversation import PROGRESS
 
 TaskState = Literal["submitted", "working", "completed", "failed"]
 Role = Literal["user", "agent"]
+# Clients poll the whole task every few seconds, and some read no more than 1 MiB.
+MESSAGES_BYTES = 900_000
+SENT_BYTES = 100_000  # of these for the sent text, which its sender knows
+MOST_MESSAGES = 2000
+CUT = "[cut: the rest is too long for this answer]"
+EARLIER = "[earlier messages are left out]"
 
 
 class TextPart(TypedDict):
@@ -58,13 +64,6 @@ class CorvidError(TypedDict):
     error: str
     code: NotRequired[str]
 
-
-# Clients poll the whole task every few seconds, and some read no more than 1 MiB.
-MESSAGES_BYTES = 900_000
-SENT_BYTES = 100_000  # of these for the sent text, which its sender knows
-MOST_MESSAGES = 2000
-CUT = "[cut: the rest is too long for this answer]"
-EARLIER = "[earlier messages are left out]"
 
 OUTCOME_STATE: Mapping[Task.Outcome, TaskState] = {
     Task.Outcome.OK: "completed",

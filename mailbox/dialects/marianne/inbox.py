@@ -23,6 +23,7 @@ from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 
 MOST_IN_CONTEXT, CONTEXT_BYTES = 1000, paging.BUDGET // 4  # Markdown of a text takes more bytes than the text
 MOST_IN_EXPORT = 1000
+_ENDED = {A2ATaskStatus.COMPLETED: ResultStatus.OK, A2ATaskStatus.FAILED: ResultStatus.ERROR}
 
 
 class A2AInbox:
@@ -242,9 +243,6 @@ def _uuid(task_id: str) -> UUID:
         return UUID(str(task_id))
     except ValueError:
         return UUID(int=0)
-
-
-_ENDED = {A2ATaskStatus.COMPLETED: ResultStatus.OK, A2ATaskStatus.FAILED: ResultStatus.ERROR}
 
 
 def kept_tasks(owner: str, tasks: Sequence[A2ATask], *, agent_name: str) -> list[Kept]:

@@ -18,6 +18,8 @@ from mailbox.dialects.marianne.values import A2ASkill, AgentCard
 from mailbox.words.errors import InvalidRequestError, MailboxError
 from mailbox.words.times import epoch_ms
 
+MOST_SKILLS = 1000
+
 
 class RegisteredCard(BaseModel):
     """A card with its job. ``registered_by`` is null for a card that a person registered."""
@@ -48,9 +50,6 @@ class FoundCards(BaseModel):
     kind: Literal["a2a_cards"]
     cards: list[RegisteredCard]
     next_cursor: str | None
-
-
-MOST_SKILLS = 1000
 
 
 class CardBody(Exact):

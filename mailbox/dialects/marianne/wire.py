@@ -40,6 +40,13 @@ STATE_STATUS: Mapping[Task.State, A2ATaskStatus] = {
 _OPENER = re.compile(r"\s*(?=[#>*+\-=_|~`<\[]|:-|\d+[.)])")
 # The same for a line with further words behind: it is no rule and no row of a table.
 _OPENER_OF_MORE = re.compile(r"\s*(?=[#>*<\[]|[+-]\s|```|~~~|\d+[.)]\s)")
+MOST_DELEGATED = 100  # in one request; each line is a decision of its own
+MOST_CONTAINERS = 32  # quotes and list items around a line; a deeper quote or item is text
+_LINE_END = re.compile(r"\r\n|\n|\r")
+_DELEGATE = re.compile(r"@delegate[ \t]+([A-Za-z0-9_.@-]+)[ \t]*:(.*)")
+_QUOTE = re.compile(r" {0,3}> ?")
+_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?: {1,4}(?! )| (?= )|$)")
+_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 def status(task: Task) -> A2ATaskStatus:
@@ -185,16 +192,6 @@ def _escape(line: str, opener: re.Pattern[str] = _OPENER) -> str:
     """Return a line that begins no block. Its indentation stays, because the words may be code."""
     beginning = opener.match(line)
     return f"{beginning[0]}\\{line[beginning.end() :]}" if beginning else line
-
-
-MOST_DELEGATED = 100  # in one request; each line is a decision of its own
-MOST_CONTAINERS = 32  # quotes and list items around a line; a deeper quote or item is text
-
-_LINE_END = re.compile(r"\r\n|\n|\r")
-_DELEGATE = re.compile(r"@delegate[ \t]+([A-Za-z0-9_.@-]+)[ \t]*:(.*)")
-_QUOTE = re.compile(r" {0,3}> ?")
-_ITEM = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])(?: {1,4}(?! )| (?= )|$)")
-_FENCE = re.compile(r" {0,3}(`{3,}|~{3,})(.*)")
 
 
 @dataclass(frozen=True, slots=True)

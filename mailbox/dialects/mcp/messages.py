@@ -26,6 +26,20 @@ OF_HUB = -32010  # an error of the hub that the protocol has no code for
 OF_JSON, OF_PARAMS, OF_BUG = -32700, -32602, -32603
 
 Json = dict[str, Any]
+BY_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that ``initialize`` agrees on
+BY_ENVELOPE = ("2026-07-28",)  # versions that each request names in its ``_meta``
+VERSIONS = (*BY_HANDSHAKE, *BY_ENVELOPE)
+ASSUMED = "2025-03-26"  # the version of a request that names none
+WITH_BATCHES = ("2025-03-26",)
+VERSION_HEADER, METHOD_HEADER, NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
+META = "io.modelcontextprotocol/"
+VERSION_KEY, CLIENT_KEY = f"{META}protocolVersion", f"{META}clientCapabilities"
+_NAMED_BY = {"tools/call": "name", "resources/read": "uri"}  # the parameter that the name header repeats
+_IN_BASE64 = re.compile(r"=\?base64\?(.*)\?=")
+Headers = Mapping[str, str]
+MessageId = str | int
+Seen = TypeVar("Seen")
+Returned = TypeVar("Returned")
 
 
 class McpError(MailboxError):
@@ -110,21 +124,6 @@ def details(error: MailboxError) -> Json:
     """Return the hub's code of an error, with the ids and the fields that it concerns."""
     fields = {"fields": error.fields} if isinstance(error, InvalidRequestError) else {}
     return {"code": error.code, **error.ids, **fields}
-
-
-BY_HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")  # versions that ``initialize`` agrees on
-BY_ENVELOPE = ("2026-07-28",)  # versions that each request names in its ``_meta``
-VERSIONS = (*BY_HANDSHAKE, *BY_ENVELOPE)
-ASSUMED = "2025-03-26"  # the version of a request that names none
-WITH_BATCHES = ("2025-03-26",)
-VERSION_HEADER, METHOD_HEADER, NAME_HEADER = "MCP-Protocol-Version", "Mcp-Method", "Mcp-Name"
-META = "io.modelcontextprotocol/"
-VERSION_KEY, CLIENT_KEY = f"{META}protocolVersion", f"{META}clientCapabilities"
-_NAMED_BY = {"tools/call": "name", "resources/read": "uri"}  # the parameter that the name header repeats
-_IN_BASE64 = re.compile(r"=\?base64\?(.*)\?=")
-
-Headers = Mapping[str, str]
-MessageId = str | int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,10 +236,6 @@ def _unserved(version: str) -> UnservedVersionError:
         f'The hub serves MCP {", ".join(VERSIONS)}, and not "{shown}".',
         data={"supported": list(VERSIONS), "requested": shown},
     )
-
-
-Seen = TypeVar("Seen")
-Returned = TypeVar("Returned")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

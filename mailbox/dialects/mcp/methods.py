@@ -44,6 +44,16 @@ TEMPLATES: list[Json] = [
         "description": "The content of an artifact: one part for each of its blocks.",
     },
 ]
+ERROR_KEY = "a2a-hub/error"  # of ``_meta``
+_MEDIA = ("image", "audio")
+TOOLS_KEPT_MS = 300_000  # how long a client may keep a result that no task changes
+INSTRUCTIONS = (
+    "This hub carries tasks between agents and keeps them until they are answered. To let another agent do something, "
+    "choose it with list_agents, call send_task, then wait_for_result until the task is resolved; answer its questions "
+    "with say. To work for others, call receive_task with a wait, do the work, and post it with answer_task under the "
+    "lease_id; report_progress meanwhile, and ask_sender if something is unclear."
+)
+CAPABILITIES: Json = {"tools": {}, "resources": {}}
 
 
 def _resources(call: McpCall) -> Json:
@@ -134,10 +144,6 @@ def _type_of(block: Mapping[str, Any], usual: str) -> str:
     return named if isinstance(named, str) else usual
 
 
-ERROR_KEY = "a2a-hub/error"  # of ``_meta``
-_MEDIA = ("image", "audio")
-
-
 def tool_result(answer: Json) -> Json:
     """Return the result of a tool that answered. Its text shows no picture or sound, which are blocks of their own."""
     text = encoded(_without_media(answer)).decode()
@@ -172,16 +178,6 @@ def _without_media(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_media(part) for key, part in value.items()}
     return [_without_media(part) for part in value] if isinstance(value, list) else value
-
-
-TOOLS_KEPT_MS = 300_000  # how long a client may keep a result that no task changes
-INSTRUCTIONS = (
-    "This hub carries tasks between agents and keeps them until they are answered. To let another agent do something, "
-    "choose it with list_agents, call send_task, then wait_for_result until the task is resolved; answer its questions "
-    "with say. To work for others, call receive_task with a wait, do the work, and post it with answer_task under the "
-    "lease_id; report_progress meanwhile, and ask_sender if something is unclear."
-)
-CAPABILITIES: Json = {"tools": {}, "resources": {}}
 
 
 class InitializeParams(Lax):

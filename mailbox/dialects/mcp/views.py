@@ -21,6 +21,10 @@ from mailbox.dialects.mcp import messages, methods
 from mailbox.dialects.mcp.messages import McpCall, McpMessage, Waiting
 from mailbox.words.errors import InvalidRequestError, MailboxError, UnauthenticatedError
 
+MOST_IN_BATCH = 100
+NEVER_IN_BATCH = ("initialize", "resources/read")  # the contents of a hundred artifacts would fill the memory
+Json = dict[str, Any]
+
 
 class McpMessageSent(BaseModel):
     """A request of MCP. A notification has no ``id``."""
@@ -58,11 +62,6 @@ class McpRefusalMembers(TypedDict):
 
 class McpAnswer(RootModel[McpMembers | list[McpMembers]]):
     """The answer to a request; to a batch, the answers to its requests."""
-
-
-MOST_IN_BATCH = 100
-NEVER_IN_BATCH = ("initialize", "resources/read")  # the contents of a hundred artifacts would fill the memory
-Json = dict[str, Any]
 
 
 class McpView(CrossOriginView):

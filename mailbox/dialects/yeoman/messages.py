@@ -27,6 +27,13 @@ from mailbox.words.errors import UnknownTaskError, WrongPartyError
 
 MOST_CARDS = 1000  # of running jobs in one answer, which a page's budget of bytes also limits
 VERSION = "1.0"  # of a skill: tools have none of their own
+Handler = Callable[[Caller, Envelope], dict[str, Any]]
+NEWEST_SHOWN = 20
+LEFT_OUT = "The answer is full. Ask again for the tasks that it leaves out."
+NOT_KEPT = (
+    "The result was not kept: no task with this id takes it from you. The task's recipient posts it with its API key. "
+    "This hub keeps no results of other systems' tasks."
+)
 
 
 def capabilities(*, to_anyone: bool) -> list[PeerCapability]:
@@ -62,15 +69,6 @@ def _skills_at_work() -> Iterator[PeerCapability]:
     for card in CardRegistry().look(limit=MOST_CARDS).items:
         for skill in card.skills:
             yield {"name": skill["id"], "description": skill["description"], "version": VERSION, "agent": card.name}
-
-
-Handler = Callable[[Caller, Envelope], dict[str, Any]]
-NEWEST_SHOWN = 20
-LEFT_OUT = "The answer is full. Ask again for the tasks that it leaves out."
-NOT_KEPT = (
-    "The result was not kept: no task with this id takes it from you. The task's recipient posts it with its API key. "
-    "This hub keeps no results of other systems' tasks."
-)
 
 
 def receive(caller: Caller, envelope: Envelope) -> dict[str, Any]:

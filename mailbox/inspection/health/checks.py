@@ -22,6 +22,11 @@ from mailbox.models import Alert, ApiKey
 from mailbox.models.credentials import WARNED_BEFORE
 from mailbox.words import times
 
+NAMED = 5  # keys that a check names
+LATELY = 300.0  # seconds
+COUNTED_TO = 1_000
+NAMED_WORK = 3
+
 
 class HealthStatus(StrEnum):
     OK = "ok"
@@ -48,9 +53,6 @@ def channels(now: datetime) -> Measured:
     reported = Alert.objects.exclude(reported_at=None).count()
     saw = f"{reported} decision{'' if reported == 1 else 's'} reported"
     return Measured(HealthStatus.OK, saw)
-
-
-NAMED = 5  # keys that a check names
 
 
 def hub_agents(now: datetime) -> Measured:
@@ -105,9 +107,6 @@ def _named(keys: list[ApiKey]) -> str:
     return f"{named} and {len(keys) - NAMED} more" if len(keys) > NAMED else named
 
 
-LATELY = 300.0  # seconds
-
-
 def seats(now: datetime) -> Measured:
     """Report the seats for waiting requests: how many are taken, and how many requests found none."""
     here = waiting.seats
@@ -129,10 +128,6 @@ def wake_ups(now: datetime) -> Measured:
         return Measured(HealthStatus.OK, "no thread is waiting in this process")
     note = "This process hears no rings of other processes. See the log of the hub."
     return Measured(HealthStatus.DEGRADED, looks, note)
-
-
-COUNTED_TO = 1_000
-NAMED_WORK = 3
 
 
 def queues(now: datetime) -> Measured:

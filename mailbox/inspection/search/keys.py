@@ -13,6 +13,16 @@ from mailbox.models.result import posted
 from mailbox.words.envelopes import DuplicateSafety
 from mailbox.words.kinds import FREQUENT
 
+SPOKEN_KEYS: Mapping[str, terms.Reading] = {  # of messages, and of the rows of artifacts
+    "task": terms.uuid("task__uuid"),
+}
+PLAN_KEYS: Mapping[str, terms.Reading] = {
+    "state": terms.choice("state", RepairPlan.State.values),
+    "verb": terms.choice("verb", RepairPlan.Verb.values),
+    "actor": terms.either("made_by", "decided_by"),
+    "age": terms.since("made_at"),
+}
+
 
 def actor(value: str, at: terms.Moment) -> Q:
     """Read an actor. Only agents' names contain an @, and only rows of agents have a public key.
@@ -220,9 +230,6 @@ LEASE_KEYS: Mapping[str, terms.Reading] = {
         "task__intent_text", "holder__display", "task__sender__display", "task__recipient__display"
     ),
 }
-SPOKEN_KEYS: Mapping[str, terms.Reading] = {  # of messages, and of the rows of artifacts
-    "task": terms.uuid("task__uuid"),
-}
 EVENT_KEYS: Mapping[str, terms.Reading] = {
     "kind": _kind,
     "actor": actor,
@@ -269,12 +276,6 @@ REPLAY_KEYS: Mapping[str, terms.Reading] = {
     "source": terms.uuid("source_task_id"),
     "age": terms.since("stored_at"),
     "hit": terms.since("last_hit_at"),
-}
-PLAN_KEYS: Mapping[str, terms.Reading] = {
-    "state": terms.choice("state", RepairPlan.State.values),
-    "verb": terms.choice("verb", RepairPlan.Verb.values),
-    "actor": terms.either("made_by", "decided_by"),
-    "age": terms.since("made_at"),
 }
 DELIVERY_KEYS: Mapping[str, terms.Reading] = {
     "state": _delivery_state,

@@ -21,6 +21,11 @@ from mailbox.words.errors import InvalidRequestError
 from mailbox.words.ids import LEAST, IdPattern
 
 _COMPARED = re.compile(r"(>=|<=|>|<)?(.+)", re.DOTALL)
+LONGEST = 500
+TEXT = "text"  # the key of words, which a query may leave out
+_TERM = re.compile(r'(-?)(?:([^\W\d][\w-]*):((?:"[^"]*"|\S)*)|"([^"]*)"|(\S+))')
+_VALUE = r'(?:"[^"]*"|[^",]*)'
+_VALUES = re.compile(f"{_VALUE}(?:,{_VALUE})*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,13 +180,6 @@ def moments(value: str, now: datetime) -> tuple[datetime, datetime | None]:
 def _compared(value: str) -> tuple[str, str]:
     match = _COMPARED.fullmatch(value)
     return (match[1] or "", match[2]) if match else ("", value)
-
-
-LONGEST = 500
-TEXT = "text"  # the key of words, which a query may leave out
-_TERM = re.compile(r'(-?)(?:([^\W\d][\w-]*):((?:"[^"]*"|\S)*)|"([^"]*)"|(\S+))')
-_VALUE = r'(?:"[^"]*"|[^",]*)'
-_VALUES = re.compile(f"{_VALUE}(?:,{_VALUE})*")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,10 @@ from mailbox.models.failure import minute_of
 
 SORTED_TO = 1_000  # agents; more are listed by name alone
 ERRORS_OVER = timedelta(hours=1)
+Measure = Mapping[int, Any]  # what agents are sorted by; agents without any come first, as those with None do
+AMONG = 500  # the agent's newest tasks that are looked at, of those it sent and of those it received
+UNCOUNTED = 5_000  # the newest tasks, and results, without a count that are read
+PAIRS = 20_000  # the largest pairs that are read
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,9 +50,6 @@ class _ErrorTally(NamedTuple):
     @property
     def are_most(self) -> bool:
         return self.errors >= ALL_ERRORS and 2 * self.errors >= self.results
-
-
-Measure = Mapping[int, Any]  # what agents are sorted by; agents without any come first, as those with None do
 
 
 def sorted_keys(agents: AgentQuerySet, by: str, trouble: Trouble) -> Sequence[int] | None:
@@ -154,9 +155,6 @@ def _tallied() -> Any:
     return sums.values_list("agent", "errors", "results")
 
 
-AMONG = 500  # the agent's newest tasks that are looked at, of those it sent and of those it received
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counterpart:
     """Another agent, with the recent tasks that it sent to this agent and received from it."""
@@ -200,10 +198,6 @@ def last_leased_at(agent: Agent) -> datetime | None:
     newest = Task.objects.filter(recipient=agent).order_by("-pk").values("pk")[:AMONG]
     moment: datetime | None = Lease.objects.filter(task__in=newest).aggregate(at=Max("leased_at"))["at"]
     return moment
-
-
-UNCOUNTED = 5_000  # the newest tasks, and results, without a count that are read
-PAIRS = 20_000  # the largest pairs that are read
 
 
 class Pair(NamedTuple):

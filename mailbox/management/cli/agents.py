@@ -33,6 +33,19 @@ from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError
 
 PAGE = 1000
+LISTS = {
+    "input_modes": "media types that it takes; '' for text, JSON and all others",
+    "output_modes": "media types that it makes; '' for text, JSON and all others",
+    "extended_tools": "tools that only its extended card shows",
+}
+SWITCHES = {
+    "streaming": "whether clients may stream its tasks",
+    "push_notifications": "whether clients may set callbacks",
+    "extended_card": "whether it has an extended card",
+    "card_for_0_3": "whether its card also serves clients of version 0.3",
+}
+URLS = ("remote_url", "card_url")
+DEFAULT = "default"
 
 
 def add_commands(commands: arguments.Commands) -> None:
@@ -224,18 +237,6 @@ TEXTS = {
     "remote_url": "base URL of a remote agent; the hub delivers its tasks there; - reads stdin",
     "card_url": "card of a remote agent that speaks the official A2A protocol; - reads stdin",
 }
-LISTS = {
-    "input_modes": "media types that it takes; '' for text, JSON and all others",
-    "output_modes": "media types that it makes; '' for text, JSON and all others",
-    "extended_tools": "tools that only its extended card shows",
-}
-SWITCHES = {
-    "streaming": "whether clients may stream its tasks",
-    "push_notifications": "whether clients may set callbacks",
-    "extended_card": "whether it has an extended card",
-    "card_for_0_3": "whether its card also serves clients of version 0.3",
-}
-URLS = ("remote_url", "card_url")
 
 
 def _add_profile_command(commands: arguments.Commands) -> None:
@@ -331,9 +332,6 @@ def _names(text: str) -> list[str]:
 
 def _option(field: str) -> str:
     return f"--{field.replace('_', '-')}"
-
-
-DEFAULT = "default"
 
 
 def _add_quota_commands(commands: arguments.Commands) -> None:

@@ -19,15 +19,13 @@ from mailbox.words.times import LONGEST_WAIT_MS
 WRONG_USAGE = 2  # the exit code
 _INTEGER = re.compile(r"[+-]?[0-9]{1,40}")
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Argument = Callable[[Any], object]  # adds itself to a parser, or to a group of it
 
 
 class Commands(Protocol):
     """The type of the object that argparse's ``add_subparsers`` returns."""
 
     def add_parser(self, name: str, *, help: str, description: str = ...) -> ArgumentParser: ...  # noqa: A002
-
-
-Argument = Callable[[Any], object]  # adds itself to a parser, or to a group of it
 
 
 def argument(*names: str, **how: Any) -> Argument:

@@ -12,6 +12,7 @@ FRAMES = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 ASCII_FRAMES = "|/-\\"
 EVERY = 0.1  # seconds
 ERASE_LINE = "\r\x1b[K"
+WIDTH = 24  # of the bar itself
 
 
 @contextmanager
@@ -40,9 +41,6 @@ def _paint(doing: str, over: threading.Event) -> None:
         sys.stderr.flush()
         if over.wait(EVERY):
             return
-
-
-WIDTH = 24  # of the bar itself
 
 
 class Progress:

@@ -35,6 +35,10 @@ from mailbox.words.errors import InvalidRequestError, MailboxError, QuotaExceede
 NAMESPACE = UUID("718fe4f8-a6e4-4bf7-b909-38d3f710058d")  # of derived ids; never change it
 MOST_NAMES = 1_000  # recipients whose whole names are remembered
 _CHUNK = 65_536
+AT_ONCE = batches.MOST_SENT
+BYTES_AT_ONCE = 1_048_576  # of lines
+MOST_REPORTED = 1_000  # refused lines that the message at the end names
+INTERRUPTED = 130
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,12 +152,6 @@ def _in_full(recipient: AgentRef) -> AgentRef:
 
 def _too_long() -> MailboxError:
     return InvalidRequestError({"line": f"is longer than {settings.A2A_MAX_BODY_BYTES} bytes"})
-
-
-AT_ONCE = batches.MOST_SENT
-BYTES_AT_ONCE = 1_048_576  # of lines
-MOST_REPORTED = 1_000  # refused lines that the message at the end names
-INTERRUPTED = 130
 
 
 def send_file(options: Namespace) -> str:

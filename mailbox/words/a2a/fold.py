@@ -20,6 +20,7 @@ from mailbox.words.kinds import Kind
 
 FIRST_OF_TWO, WHOLE_ROW = 1, 2  # the parts of a row: its first event if it makes two, and its last event
 Block = Mapping[str, Any]
+_EXTRA = ("metadata", "extensions", "reference_task_ids")
 
 
 class EventPosition(NamedTuple):
@@ -294,9 +295,6 @@ def _added(before: ArtifactRow | None, chunk: ArtifactRow) -> ArtifactRow:
     if before is None:
         return replace(chunk, append=False)
     return replace(chunk, append=False, blocks=[*before.blocks, *chunk.blocks], extra={**before.extra, **chunk.extra})
-
-
-_EXTRA = ("metadata", "extensions", "reference_task_ids")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

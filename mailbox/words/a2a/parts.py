@@ -19,6 +19,8 @@ JSON = "application/json"
 # each other. Each level takes two, and data in the status of a listed task begin at the sixth.
 DEEPEST = 47
 _MEDIA = ("image", "audio")  # the families of media types with a block type of their own
+_TO_STANDARD = str.maketrans("-_", "+/")
+_MOST_BITS = 1023  # of an integer that is surely within the range of a double
 
 
 def blocks_of(parts: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -95,10 +97,6 @@ def standard_base64(text: str) -> str:
     except ValueError as error:
         raise ValueError("must be base64") from error
     return base64.b64encode(decoded).decode()
-
-
-_TO_STANDARD = str.maketrans("-_", "+/")
-_MOST_BITS = 1023  # of an integer that is surely within the range of a double
 
 
 def _readable(part: dict[str, Any]) -> dict[str, Any]:

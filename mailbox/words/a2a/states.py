@@ -8,6 +8,9 @@ from enum import Enum, StrEnum, auto
 
 from mailbox.words.kinds import Kind
 
+# The kinds that end a task. A repair ends a task if it forces an error.
+ENDING = (Kind.RESULT_POSTED, Kind.RESULT_REPLAYED, Kind.TASK_EXPIRED, Kind.TASK_CANCELLED, Kind.REPAIR_APPLIED)
+
 
 class TaskState(StrEnum):
     """The state of a task by its name on the wire."""
@@ -97,8 +100,6 @@ _CHANGES: Mapping[Kind, Change] = {
     Kind.TASK_EXPIRED: Change.ENDED,
     Kind.TASK_CANCELLED: Change.ENDED,
 }
-# The kinds that end a task. A repair ends a task if it forces an error.
-ENDING = (Kind.RESULT_POSTED, Kind.RESULT_REPLAYED, Kind.TASK_EXPIRED, Kind.TASK_CANCELLED, Kind.REPAIR_APPLIED)
 
 
 def change_of(kind: Kind) -> Change:

@@ -29,6 +29,13 @@ LONGEST_POLL = 50.0  # seconds; many proxies cut a request after 60
 _AT_FAULT = "kind", "code", "message", "fields"  # the keys of an error that are no ids
 
 Id = UUID | str
+_BY_STATUS: Mapping[int, type[RefusedError]] = {
+    HTTPStatus.UNAUTHORIZED: refusals.UnauthenticatedError,
+    HTTPStatus.FORBIDDEN: refusals.ForbiddenError,
+    HTTPStatus.NOT_FOUND: refusals.NotFoundError,
+    HTTPStatus.CONFLICT: refusals.ConflictError,
+}
+_NOT_DONE = {HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,13 +155,6 @@ def _classes(base: type[HubError]) -> Iterator[type[HubError]]:
 
 
 BY_CODE: Mapping[str, type[HubError]] = {one.code: one for one in _classes(HubError) if "code" in vars(one)}
-_BY_STATUS: Mapping[int, type[RefusedError]] = {
-    HTTPStatus.UNAUTHORIZED: refusals.UnauthenticatedError,
-    HTTPStatus.FORBIDDEN: refusals.ForbiddenError,
-    HTTPStatus.NOT_FOUND: refusals.NotFoundError,
-    HTTPStatus.CONFLICT: refusals.ConflictError,
-}
-_NOT_DONE = {HTTPStatus.TOO_EARLY, HTTPStatus.TOO_MANY_REQUESTS}
 
 
 def error_of_answer(status: int, reason: str, body: bytes, headers: Mapping[str, str]) -> HubError:

@@ -39,6 +39,7 @@ _BEYOND_ASCII = re.compile(r"[^\n -~]")
 
 
 Output = Literal["table", "json", "jsonl"]  # the form of an answer
+SETTINGS = {"help_option_names": ["-h", "--help"]}
 
 
 class Printer:
@@ -210,7 +211,6 @@ def argument(metavar: str, text: str, **how: Any) -> Any:
     return typer.Argument(metavar=metavar, help=text, **how)
 
 
-SETTINGS = {"help_option_names": ["-h", "--help"]}
 SHARED: dict[str, tuple[Any, Any]] = {
     "output": (Annotated[Output, typer.Option("--output", "-o", help="How to print the answer.")], "table"),
     "url": (Annotated[str | None, option("--url", "URL", "The hub (default: A2A_URL).")], None),

@@ -31,6 +31,7 @@ else:
     import tomli as tomllib
 
 OTHERS = stat.S_IRWXG | stat.S_IRWXO
+HOW = f"run `a2a login`, or set {URL} and {KEY}"
 
 
 class ConfigError(Exception):
@@ -130,9 +131,6 @@ def _replace(file: Path, content: bytes) -> None:
         with contextlib.suppress(OSError):
             written.unlink(missing_ok=True)
         raise
-
-
-HOW = f"run `a2a login`, or set {URL} and {KEY}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

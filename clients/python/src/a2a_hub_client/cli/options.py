@@ -20,6 +20,11 @@ USUAL_LIMIT = 50
 NEWEST = 1000  # items among which the first characters are looked for, where the hub does not look for them
 LEAST = 4  # characters
 SHOWN = 5  # ids of a refusal
+Limit = Annotated[int, option("--limit", "N", "Show at most N.", "-n", min=1)]
+Reason = Annotated[str, option("--reason", "TEXT", "Why, for the journal.")]
+Expiry = Annotated[str | None, option("--expires", "TIME", "ISO 8601, or a span from now such as 30d.")]
+Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+TaskId = Annotated[str, argument("TASK", "The id of a task, or its first characters.")]
 
 
 def agent_names(incomplete: str) -> list[str]:
@@ -59,14 +64,10 @@ def whole_id(text: str) -> UUID:
 
 
 AgentName = Annotated[str, typer.Argument(metavar="AGENT", help="The name of an agent.", autocompletion=agent_names)]
-Limit = Annotated[int, option("--limit", "N", "Show at most N.", "-n", min=1)]
-Reason = Annotated[str, option("--reason", "TEXT", "Why, for the journal.")]
 LeaseId = Annotated[
     UUID | None,
     option("--lease-id", "UUID", "Refuse unless this lease is live.", parser=reader(whole_id)),
 ]
-Expiry = Annotated[str | None, option("--expires", "TIME", "ISO 8601, or a span from now such as 30d.")]
-Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def moment(name: str, text: str | None) -> datetime | None:
@@ -89,9 +90,6 @@ def seconds(name: str, text: str | None) -> float | None:
     """Read the span of the option ``name`` in seconds, None for None."""
     duration = span(name, text)
     return None if duration is None else duration.total_seconds()
-
-
-TaskId = Annotated[str, argument("TASK", "The id of a task, or its first characters.")]
 
 
 def task_id_of(session: Session, text: str) -> str:

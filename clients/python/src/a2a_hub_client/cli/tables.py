@@ -42,6 +42,10 @@ STYLES: Mapping[str, str] = {
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 Row = Mapping[str, Any]
+MILLISECOND = timedelta(milliseconds=1)
+_SPAN = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
+_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
+Blocks = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,11 +166,6 @@ def _aligned(rows: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
 
 
-MILLISECOND = timedelta(milliseconds=1)
-_SPAN = re.compile(r"(?:\d+(?:\.\d+)?[smhd])+")
-_PART = re.compile(r"(\d+(?:\.\d+)?)([smhd])")
-
-
 def span(text: str) -> timedelta:
     """Read a span such as 90s, 5m, 2h or 1d12h. Raises `ValueError`."""
     if not _SPAN.fullmatch(text):
@@ -224,9 +223,6 @@ def local(ms: int | None) -> str:
 def now_ms() -> int:
     """Return the time in Unix epoch milliseconds."""
     return int(datetime.now(timezone.utc).timestamp() * 1000)
-
-
-Blocks = list[dict[str, Any]]
 
 
 def name(agent: Row | None) -> str:

@@ -36,6 +36,7 @@ URL = "http://hub.in.memory"
 EVERYTHING = "a2a.send.*", "a2a.respond.*"
 LOOK_EVERY = 0.005  # seconds between the looks of a waiting coroutine
 UNSEEN = "id", "work_timeout_ms", "callback_url", "callback_secret"  # fields that a shown task has not
+OF_TASK = "/a2a/tasks/(?P<task>[^/]+)"
 
 
 @dataclass(kw_only=True)
@@ -238,7 +239,6 @@ def whole_artifacts(task: Task) -> list[Json]:
 
 
 Route = Callable[[Request], Json]
-OF_TASK = "/a2a/tasks/(?P<task>[^/]+)"
 ROUTES: Mapping[str, Route] = {
     "GET /a2a/me": lambda request: {"agent": request.caller.id, "person": None, "role": None},
     "POST /a2a/tasks": lambda request: {"task_id": request.mailbox.send(request.caller, request.body).id},

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 else:  # a later hub may have more words
     State = Awaits = Outcome = Status = Role = DuplicateSafety = str
 
+AnswerStatus = Literal["ok", "error", "partial", "rejected"]
+
 
 class AgentId(Wire, frozen=True, kw_only=True):
     """An agent: its name, and its Ed25519 public key in base58."""
@@ -204,9 +206,6 @@ class TreeNode(Wire, frozen=True, kw_only=True):
     outcome: Outcome | None = None
     waits_on: UUID | None = None
     result: Result | None = None
-
-
-AnswerStatus = Literal["ok", "error", "partial", "rejected"]
 
 
 class NewTask(Wire, frozen=True, kw_only=True):

@@ -38,6 +38,7 @@ LEASE_ENDED = (
     refusals.AlreadyResolvedError,
     refusals.ResultConflictError,
 )
+PAUSES = Retry(patience=None)
 
 
 class Line(Protocol):
@@ -178,9 +179,6 @@ def _messages(answer: Json) -> tuple[list[dict[str, Any]], int | None]:
 def _turn_of(leased: LeasedTask) -> Read[int]:
     """Return a reader of the number of messages of the sender: that of the lease at a hub of an earlier version."""
     return lambda answer: int(answer.get("turn", leased.turn))
-
-
-PAUSES = Retry(patience=None)
 
 
 def pause(backoff: Backoff, error: HubError) -> float:

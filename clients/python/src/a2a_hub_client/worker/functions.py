@@ -30,6 +30,8 @@ TO_END_LOOP = 1.0  # seconds
 # A text, content blocks, or a dict, which becomes one JSON block. None: done, without content. A `Result` is that of
 # another task, passed on.
 Returned = str | Block | list[Block] | dict[str, Any] | Answer | Result | Update | None
+log = logging.getLogger("a2a_hub_client")
+Handler = Callable[[Task], "Returned | Awaitable[Returned]"]
 
 
 def closing_of(returned: object, task: Task) -> TaskResult:
@@ -63,12 +65,6 @@ def _content(returned: object) -> list[Block]:
         return blocks_of(returned)
     wanted = "a str, a dict, a list of content blocks, task.answer(), task.ask(), task.reject() or None"
     raise TypeError(f"the handler returned a {type(returned).__name__}, and must return {wanted}")
-
-
-log = logging.getLogger("a2a_hub_client")
-
-
-Handler = Callable[[Task], "Returned | Awaitable[Returned]"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from a2a_hub_client._sync.connection import Transport
 
 log = logging.getLogger("a2a_hub_client")
+AnyLine = TypeVar("AnyLine")
 
 
 class WorkerFailedError(HubError):
@@ -49,9 +50,6 @@ class WorkerSettings:
         if self.function.heartbeat <= 0 or self.function.grace < 0:
             raise ValueError("heartbeat must be positive, and grace at least 0")
         self.resuming.silence(self.function.heartbeat)
-
-
-AnyLine = TypeVar("AnyLine")
 
 
 class BaseRunning(Generic[AnyLine]):

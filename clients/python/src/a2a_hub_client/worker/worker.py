@@ -33,6 +33,7 @@ TO_REPORT = 10.0  # seconds to post outcomes to the hub once the jobs were stopp
 TO_REPORT_AT_ONCE = 2.0
 
 STOP_SIGNALS = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+log = logging.getLogger("a2a_hub_client")
 
 
 @dataclass(slots=True)
@@ -125,9 +126,6 @@ class Receiving:
             return []
         self._attempt_id = uuid4() if leases else self._attempt_id
         return leases
-
-
-log = logging.getLogger("a2a_hub_client")
 
 
 class Worker:
