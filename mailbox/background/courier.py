@@ -30,7 +30,7 @@ from mailbox.outbound import destinations, exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
 from mailbox.words import json_text, secret_box
 from mailbox.words.a2a import v0_3, v1_0
-from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent, TaskSnapshot
+from mailbox.words.a2a.fold import EventKind, EventPosition, TaskEvent
 from mailbox.words.envelopes import WEBHOOK_KEY
 
 TIMEOUT = 10.0  # seconds until an attempt must have a status: less than `serve` gives a process to stop
@@ -245,15 +245,14 @@ def _planned(candidate: Candidate, event_logs: EventLogCache) -> list[_Planned]:
         return [(candidate, None)]
     log = event_logs.of(config.task)
     if begun is not None:
-        position = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW)
-        return [(candidate, Event(position=position, body=_whole_task(log.view()[0])))]
-    left = list(islice(_unreported(config, log), MOST_CHUNKS))
-    if not left:
+        position, body = (begun.seq or 0, begun.part or PushConfig.WHOLE_ROW), _whole_task(log)
+    elif left := list(islice(_unreported(config, log), MOST_CHUNKS)):
+        event = left[0] if whole else joined(left)
+        position, body = event.position, _whole_task(log) if whole else _change(config.task, event)
+    else:
         outbox.pass_over(candidate, log.seq)
         return []
-    event = left[0] if whole else joined(left)
-    body = _whole_task(log.view()[0]) if whole else _change(config.task, event)
-    return [(candidate, Event(position=event.position, body=body))]
+    return [(candidate, Event(position=position, body=body))]
 
 
 def _unreported(config: PushConfig, log: EventLog) -> Iterator[TaskEvent]:
@@ -287,5 +286,5 @@ def _change(task: Task, event: TaskEvent) -> str:
     return json_text.dumps(v1_0.stream_response(task.uuid, task.context_id, event))
 
 
-def _whole_task(seen: TaskSnapshot) -> str:
-    return json_text.dumps(v0_3.task_out(v1_0.task(seen)))
+def _whole_task(log: EventLog) -> str:
+    return json_text.dumps(v0_3.task_out(v1_0.task(log.view()[0])))

@@ -4,9 +4,8 @@ No read shows a secret, a token or credentials.
 """
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.db.models import QuerySet
@@ -47,7 +46,7 @@ def set_config(caller: Caller, task_id: UUID, target: PushTarget, *, recipient: 
     caller.must_do_more_than_send()
     expiry.expire_if_due(caller, task_id)
     with audit.decision(caller) as journal:
-        task = _own(caller, task_id, recipient)
+        task = _own(caller, task_id, recipient, locks=True)
         return _put(task, target.config_id or str(uuid.uuid4()), target, journal, after=task.journal_seq)
 
 
@@ -61,7 +60,7 @@ def delete_config(caller: Caller, task_id: UUID, config_id: str, *, recipient: A
     caller.must_do_more_than_send()
     expiry.expire_if_due(caller, task_id)
     with audit.decision(caller) as journal:
-        task = _own(caller, task_id, recipient)
+        task = _own(caller, task_id, recipient, locks=True)
         config = _of(task, config_id).first()
         if config is None:
             return
@@ -150,8 +149,9 @@ def has_same_webhook(task_id: UUID, sent_at: datetime, target: PushTarget | None
     return known is None or _is_same(known, target)
 
 
-def _own(caller: Caller, task_id: UUID, recipient: Agent) -> Task:
-    task = capabilities.own_a2a_tasks(caller, recipient).locked().filter(uuid=task_id).first()
+def _own(caller: Caller, task_id: UUID, recipient: Agent, *, locks: bool = False) -> Task:
+    tasks = capabilities.own_a2a_tasks(caller, recipient).filter(uuid=task_id)
+    task = (tasks.locked() if locks else tasks).first()
     if task is None:
         raise UnknownTaskError.of(task_id)
     return task
@@ -170,10 +170,11 @@ def _put(task: Task, config_id: str, target: PushTarget, journal: Journal, *, af
         config = PushConfig(task=task, config_id=config_id, told_seq=after)
         is_open = task.state != Task.State.RESOLVED
     else:
-        is_open = task.state != Task.State.RESOLVED or _has_something_to_tell(config)
+        was_open = config.next_attempt_at is not None or config.disabled_at is not None
+        is_open = task.state != Task.State.RESOLVED or was_open
         _forget_untold(config)
-    for name, value in _columns(target).items():
-        setattr(config, name, value)
+    config.url, config.protocol, config.auth_scheme = target.url, str(target.protocol), target.auth_scheme
+    config.sealed_token, config.sealed_credentials = _sealed(target.token), _sealed(target.auth_credentials)
     config.failures, config.disabled_at, config.created_at = 0, None, journal.now
     config.next_attempt_at = journal.now if is_open else None
     config.save()
@@ -181,23 +182,9 @@ def _put(task: Task, config_id: str, target: PushTarget, journal: Journal, *, af
     return config
 
 
-def _has_something_to_tell(config: PushConfig) -> bool:
-    return config.next_attempt_at is not None or config.disabled_at is not None
-
-
 def _forget_untold(config: PushConfig) -> None:
     """Delete the pending event. The courier writes it anew for the new target."""
     PushDelivery.objects.filter(config=config).exclude(state=PushDelivery.State.DELIVERED).delete()
-
-
-def _columns(target: PushTarget) -> Mapping[str, Any]:
-    return {
-        "url": target.url,
-        "protocol": str(target.protocol),
-        "sealed_token": _sealed(target.token),
-        "auth_scheme": target.auth_scheme,
-        "sealed_credentials": _sealed(target.auth_credentials),
-    }
 
 
 def _sealed(secret: str | None) -> str | None:
@@ -224,9 +211,7 @@ def config_of(caller: Caller, task_id: UUID, config_id: str, *, recipient: Agent
 
     Raises `UnknownTaskError` for a task that is not there for the caller, and for an absent webhook.
     """
-    config = (
-        PushConfig.objects.webhooks().filter(task=_own_task(caller, task_id, recipient), config_id=config_id).first()
-    )
+    config = PushConfig.objects.webhooks().filter(task=_own(caller, task_id, recipient), config_id=config_id).first()
     if config is None:
         raise UnknownTaskError.of(task_id)
     return config
@@ -239,7 +224,7 @@ def page_of_configs(
 
     Raises `UnknownTaskError` as `get` does, and `InvalidRequestError` for a cursor of another list or task.
     """
-    rows = PushConfig.objects.webhooks().filter(task=_own_task(caller, task_id, recipient))
+    rows = PushConfig.objects.webhooks().filter(task=_own(caller, task_id, recipient))
     name = f"webhooks of {task_id}"
     return paging.keyset(rows, "pk", int, is_unique=True, limit=limit, cursor=cursor, name=name)
 
@@ -247,10 +232,3 @@ def page_of_configs(
 def configs_of_task(task: Task) -> Sequence[PushConfig]:
     """Return the webhooks of a task, the oldest first."""
     return list(PushConfig.objects.webhooks().filter(task=task).order_by("pk"))
-
-
-def _own_task(caller: Caller, task_id: UUID, recipient: Agent) -> Task:
-    task = capabilities.own_a2a_tasks(caller, recipient).filter(uuid=task_id).first()
-    if task is None:
-        raise UnknownTaskError.of(task_id)
-    return task
