@@ -252,7 +252,7 @@ def test_a_batch_of_leases_shows_the_newest_message_of_each_sender(alice, bob):
 
 
 def test_messages_beyond_the_budget_of_a_batch_are_left_out(alice, bob, monkeypatch):
-    monkeypatch.setattr("mailbox.inspection.conversation.BUDGET", 1_000)
+    monkeypatch.setattr("mailbox.database.paging.BUDGET", 1_000)
     for task in [factories.sent_task(alice, bob) for _ in range(3)]:
         Api(alice).post(f"/a2a/tasks/{task.uuid}/messages", {"content": "x" * 800})
 
