@@ -199,7 +199,7 @@ class AgentDetailPage(Act[Agent]):
         if status != HTTPStatus.OK:
             return self.page("ops/agent.html", {**shown, "version": ""}, status=status)
         listed = [[one.pk for one in shown[name]] for name in ("held", "errors", "waiting")]
-        drawn = shown["charts"], shown["totals"], shown["peak"], shown["links"]
+        drawn = shown["charts"], shown["totals"].counts, shown["peak"], shown["links"]
         return self.live("ops/agent.html", shown, (row.version, agent.asks, agent.is_asked, drawn, listed))
 
     def _besides(self, agent: Agent, form: reasons.ReasonForm) -> dict[str, Any]:

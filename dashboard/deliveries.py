@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from django.urls import reverse
 from django.utils.html import format_html
 
+from dashboard.base import export
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
 from dashboard.base.page import uuids
@@ -31,20 +32,13 @@ class DeliveryList(ListPage):
     name = "deliveries"
     keys = keys.DELIVERY_KEYS
     tab, tabs = "state", ("pending", "failing", "delivered", "disabled")
-    columns: ClassVar = {
-        "id": lambda delivery: delivery.delivery_id,
-        "task_id": lambda delivery: delivery.task_uuid,
-        "sender": lambda delivery: delivery.sender.display,
-        "url": lambda delivery: redaction.url(delivery.url),
-        "state": lambda delivery: delivery.shown_state,
-        "event": lambda delivery: delivery.event,
-        "attempts": lambda delivery: delivery.attempts,
-        "last_status": lambda delivery: delivery.last_status,
-        "last_problem": lambda delivery: redaction.text(delivery.last_problem or ""),
-        "created_at": lambda delivery: delivery.created_at,
-        "next_attempt_at": lambda delivery: delivery.next_attempt_at if delivery.shown_state == "pending" else None,
-        "delivered_at": lambda delivery: delivery.delivered_at,
-    }
+    columns: ClassVar = export.columns(
+        "id=delivery_id task_id=task_uuid sender=sender.display url state=shown_state event attempts last_status "
+        "last_problem created_at next_attempt_at delivered_at",
+        url=lambda delivery: redaction.url(delivery.url),
+        last_problem=lambda delivery: redaction.text(delivery.last_problem or ""),
+        next_attempt_at=lambda delivery: delivery.next_attempt_at if delivery.shown_state == "pending" else None,
+    )
 
     def matching(self, text: str) -> PushDeliveryQuerySet:
         return queries.deliveries(text, self.at).with_last_attempt().defer("body")
@@ -88,7 +82,6 @@ class Resend(Act[PushDelivery]):
         return {
             "attempts": subject.log.order_by("-number")[:ATTEMPTS_SHOWN],
             "tries": len(outbox.BACK_OFF) + 1,
-            "is_pending": is_pending,
             "wording": replace(self.wording, verb="Try now") if is_pending else self.wording,
             "command": commands.resend(subject.delivery_id),
         }

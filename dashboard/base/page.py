@@ -9,6 +9,7 @@ import time
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 from http import HTTPStatus
 from typing import Any, ClassVar, cast
 from urllib.parse import urlencode
@@ -186,9 +187,9 @@ class DashboardView(View):
         """Whether the person may take ``action``. Pages disable the buttons of other actions."""
         return capabilities.holds(self.caller, action, self.now)
 
-    @property
+    @cached_property
     def at(self) -> Moment:
-        """The moment that queries are about, with the age of a stale lease."""
+        """Return the moment that queries are about, with the age of a stale lease."""
         return Moment(now=self.now, stale_after=thresholds.stale_after())
 
     @property

@@ -93,7 +93,7 @@ class Overview(DashboardView):
         figures = standing.figures
         since = figures.waits_since, figures.asks_since, figures.owed_since
         now = standing.ages, figures.stale_safe, figures.queued, figures.interrupted, figures.pending, since
-        then = context["charts"], context["totals"], context["peak"], context["links"]
+        then = context["charts"], context["totals"].counts, context["peak"], context["links"]
         subjects = [(decision.subject, decision.count) for decision in context["findings"].decisions]
         return now, then, rows, subjects, [act.event.pk for act in context["acts"]]
 

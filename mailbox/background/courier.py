@@ -121,12 +121,12 @@ class Courier:
             per_receiver=PER_RECEIVER,
             paused=self._breaker.paused(timezone.now()),
         )
-        claimed = self.claim(free, slots) if free else []
-        for delivery in claimed:
+        before = len(self._under_way)
+        for delivery in self.claim(free, slots) if free else ():
             begun = self._threads.submit(attempt, delivery)
             self._under_way[begun] = delivery
             begun.add_done_callback(lambda _: self._ring())
-        return len(claimed)
+        return len(self._under_way) - before
 
     def finish(self) -> None:
         """Wait for the attempts that have begun, and record each."""
@@ -134,9 +134,13 @@ class Courier:
         for ended in list(self._under_way):
             self._report(ended)
 
-    def claim(self, limit: int, slots: DeliverySlots) -> Sequence[PushDelivery]:
-        """Claim up to ``limit`` due targets, as many as ``slots`` allows; return their deliveries."""
+    def claim(self, limit: int, slots: DeliverySlots) -> Iterator[PushDelivery]:
+        """Claim up to ``limit`` due targets, as many as ``slots`` allows; yield their deliveries.
+
+        Callbacks come first, since the events of webhooks are read and rendered before their claim.
+        """
         due = outbox.due(limit=limit, slots=slots)
+        yield from outbox.claim(due.callbacks)
         planned: list[_Planned] = []
         for candidate in due.webhooks:
             try:
@@ -146,7 +150,7 @@ class Courier:
             except Exception:
                 _logger.exception("an event for webhook %s could not be rendered", candidate.config.pk)
                 outbox.put_off(candidate)
-        return outbox.claim(due.callbacks, planned)
+        yield from outbox.claim([], planned)
 
     def store(self, delivery: PushDelivery, outcome: Outcome) -> None:
         """Record the outcome of an attempt. Only an error of the database's connection is raised."""

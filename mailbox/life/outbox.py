@@ -11,11 +11,11 @@ Source: Agnostic ADR-018, callbacks; A2A, push notifications; back-off after Sta
 
 from __future__ import annotations
 
-import heapq
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any
 from uuid import UUID
 
@@ -55,7 +55,7 @@ BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
 OTHERWISE = ""
 Position = tuple[int, int]  # the number of a journal row, and the part of the row
 _Kind = type[PushDelivery] | type[PushConfig]
-_Due = tuple[datetime | None, int, int, str]  # since when, primary key, sender, URL
+_Due = tuple[datetime, _Kind, int, int, str]  # since when, kind, primary key, sender, URL
 _Key = tuple[_Kind, int]
 
 
@@ -141,34 +141,37 @@ def _fair(now: datetime, slots: DeliverySlots, limit: int) -> tuple[list[_Key], 
     chosen: list[_Key] = []
     put_off_to: dict[_Key, datetime] = {}
     for looked_at in (FIRST_LOOK, LAST_LOOK):
-        chosen, put_off_to, left, seen = [], {}, slots.copy(), 0
-        for (_, pk, sender, url), kind in _due_targets(now, slots, looked_at):
-            seen += 1
+        due_targets, has_more = _due_targets(now, slots, looked_at)
+        chosen, put_off_to, left = [], {}, slots.copy()
+        for _, kind, pk, sender, url in due_targets:
             receiver = destinations.receiver(url)
             if receiver in left.paused:
                 put_off_to[kind, pk] = left.paused[receiver]
             elif len(chosen) < limit and left.take(sender, receiver):
                 chosen.append((kind, pk))
-        if len(chosen) == limit or seen < looked_at:
+        if len(chosen) == limit or not has_more:
             break
     return chosen, put_off_to
 
 
-def _due_targets(now: datetime, slots: DeliverySlots, most: int) -> Iterator[tuple[_Due, _Kind]]:
-    """Yield the due targets of senders with free slots, in the order in which they are claimed."""
+def _due_targets(now: datetime, slots: DeliverySlots, most: int) -> tuple[list[_Due], bool]:
+    """Return the due targets of senders with free slots, those due for longest first, and whether there are more.
+
+    A webhook is due since the newest change of its task's status, if that came after its last report.
+    """
     full = slots.full_senders()
     callbacks = PushDelivery.objects.due(now).exclude(sender__in=full).order_by("next_attempt_at", "pk")
     webhooks = PushConfig.objects.due(now).exclude(task__sender__in=full).order_by("next_attempt_at", "pk")
-    rows: list[list[tuple[_Due, _Kind]]] = [
-        [(row, PushDelivery) for row in callbacks.values_list("next_attempt_at", "pk", "sender_id", "url")[:most]],
-        [(row, PushConfig) for row in webhooks.values_list("next_attempt_at", "pk", "task__sender_id", "url")[:most]],
-    ]
-    return heapq.merge(*rows, key=lambda row: row[0][0] or now)
+    ready = callbacks.values_list("next_attempt_at", "pk", "sender_id", "url")[:most]
+    moved = webhooks.values_list("next_attempt_at", "pk", "task__sender_id", "url", "task__status_at")[:most]
+    rows: list[_Due] = [(at, PushDelivery, pk, sender, url) for at, pk, sender, url in ready]
+    rows += [(max(at or now, since or now), PushConfig, pk, sender, url) for at, pk, sender, url, since in moved]
+    return sorted(rows, key=itemgetter(0)), most in (len(ready), len(moved))
 
 
 def _put_off(ends: Mapping[_Key, datetime], now: datetime) -> None:
     with write_turns.turn(), transaction.atomic(durable=True):
-        for kind, until in {(kind, until) for (kind, _), until in ends.items()}:
+        for kind, until in dict.fromkeys((kind, until) for (kind, _), until in ends.items()):
             keys = [pk for (of_kind, pk), end in ends.items() if (of_kind, end) == (kind, until)]
             late = kind.objects.due(now).filter(pk__in=keys).select_for_update(skip_locked=True, of=("self",))
             kind.objects.filter(pk__in=[row.pk for row in late]).update(next_attempt_at=until)
@@ -226,7 +229,7 @@ def pass_over(candidate: Candidate, seq: int) -> None:
         if config is None or not _is_unchanged(config, candidate):
             return
         config.told_seq, config.told_part = max(seq, config.told_seq), PushConfig.WHOLE_ROW
-        _close_if_done(config, config.next_attempt_at)
+        _close_if_done(config, timezone.now())
         config.save(update_fields=["told_seq", "told_part", "next_attempt_at"])
 
 

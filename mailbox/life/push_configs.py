@@ -170,8 +170,7 @@ def _put(task: Task, config_id: str, target: PushTarget, journal: Journal, *, af
         config = PushConfig(task=task, config_id=config_id, told_seq=after)
         is_open = task.state != Task.State.RESOLVED
     else:
-        was_open = config.next_attempt_at is not None or config.disabled_at is not None
-        is_open = task.state != Task.State.RESOLVED or was_open
+        is_open = task.state != Task.State.RESOLVED or bool(config.next_attempt_at or config.disabled_at)
         _forget_untold(config)
     config.url, config.protocol, config.auth_scheme = target.url, str(target.protocol), target.auth_scheme
     config.sealed_token, config.sealed_credentials = _sealed(target.token), _sealed(target.auth_credentials)
@@ -222,7 +221,7 @@ def page_of_configs(
 ) -> Page[PushConfig]:
     """Return a page of the webhooks of the caller's task to ``recipient``, the oldest first.
 
-    Raises `UnknownTaskError` as `get` does, and `InvalidRequestError` for a cursor of another list or task.
+    Raises `UnknownTaskError` as `config_of` does, and `InvalidRequestError` for a cursor of another list or task.
     """
     rows = PushConfig.objects.webhooks().filter(task=_own(caller, task_id, recipient))
     name = f"webhooks of {task_id}"

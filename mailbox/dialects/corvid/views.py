@@ -229,7 +229,7 @@ SPELLING: Mapping[str, str] = {
 
 
 def spelled(path: str, problem: str) -> str:
-    """Return the problem of a field, with the field's name on this agent_wire."""
+    """Return the problem of a field, with the field's name in this dialect."""
     name = SPELLING.get(path, path)
     return f"{name}: {problem.replace(path, name)}"
 

@@ -47,6 +47,11 @@ class Slot:
     run_texts: list[str] = field(default_factory=list)
 
     @property
+    def counts(self) -> tuple[int, int, int, int]:
+        """Return the numbers that are sums, without the time."""
+        return self.arrivals, self.ok, self.partial, self.error
+
+    @property
     def results(self) -> int:
         return self.ok + self.partial + self.error
 

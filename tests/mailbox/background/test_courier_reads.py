@@ -38,7 +38,7 @@ def read(monkeypatch):
 def told(courier, *, most=1000):
     """Let the courier tell up to ``most`` events, each accepted; return the webhooks' URLs and the events."""
     events: list[tuple[str, str]] = []
-    while len(events) < most and (claimed := courier.claim(1, DeliverySlots())):
+    while len(events) < most and (claimed := list(courier.claim(1, DeliverySlots()))):
         for delivery in claimed:
             events.append((delivery.url, words_of(json_text.loads(delivery.body))))
             courier.store(delivery, Outcome(status=204, problem=""))

@@ -7,7 +7,7 @@ from django.utils import timezone
 
 from mailbox.life import outbox, results, updates
 from mailbox.life.delivery_slots import DeliverySlots
-from mailbox.models import PushConfig, PushDelivery
+from mailbox.models import PushConfig, PushDelivery, Task
 from mailbox.words.conversation import Update
 from tests.support import factories
 from tests.support.callback_rounds import deliver_due
@@ -36,14 +36,19 @@ def since(row, ago):
     type(row).objects.filter(pk=row.pk).update(next_attempt_at=timezone.now() - timedelta(seconds=ago))
 
 
+def moved(config, ago):
+    Task.objects.filter(pk=config.task_id).update(status_at=timezone.now() - timedelta(seconds=ago))
+
+
 def test_the_target_that_is_due_for_longest_comes_first(alice, bob):
     callback, config = due_callback(alice, bob), due_webhook(alice, bob)
     since(callback, 10)
 
-    since(config, 20)
+    since(config, 3600)
+    moved(config, 20)
     assert [one.config.pk for one in outbox.due(limit=1).webhooks] == [config.pk]
 
-    since(config, 5)
+    moved(config, 5)
     assert outbox.due(limit=1) == outbox.DueTargets(callbacks=[callback.pk], webhooks=[])
 
 

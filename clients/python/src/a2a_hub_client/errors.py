@@ -1,5 +1,7 @@
 """The errors of requests to a hub. `refusals` has one class for each reason of a refusal."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any, ClassVar

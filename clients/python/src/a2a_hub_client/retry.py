@@ -1,5 +1,7 @@
 """How a client repeats requests that fail for now: with growing random pauses, for a limited time."""
 
+from __future__ import annotations
+
 import dataclasses
 import random
 import time

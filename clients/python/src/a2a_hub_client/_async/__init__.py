@@ -1,3 +1,1 @@
 """The client for asyncio."""
-
-from __future__ import annotations

@@ -1,5 +1,7 @@
 """The hub in memory: its routes, and the network that leads to it."""
 
+from __future__ import annotations
+
 import asyncio
 import re
 import secrets

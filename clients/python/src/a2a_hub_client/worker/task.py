@@ -1,5 +1,7 @@
 """The task as a Python handler gets it."""
 
+from __future__ import annotations
+
 import threading
 from collections.abc import Mapping, Sequence
 from datetime import datetime
