@@ -8,6 +8,7 @@ from datetime import datetime
 from django.db.models import Exists, OuterRef, Q
 from django.db.models.functions import Lower
 
+from mailbox.database.managers import Moment
 from mailbox.models import Agent, ApiKey, PublicRoute, SigningKey
 from mailbox.words.errors import AgentConflictError, InvalidRequestError
 
@@ -49,7 +50,7 @@ def conflicts(now: datetime) -> list[str]:
     return problems
 
 
-def has_credential(now: datetime, agent: OuterRef) -> Q:
+def has_credential(now: Moment, agent: OuterRef) -> Q:
     """Return the condition that another program may act as ``agent``, a reference to the key of an agent's row."""
     return (
         Q(Exists(ApiKey.objects.live(now).filter(agent=agent)))

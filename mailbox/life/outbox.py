@@ -53,7 +53,6 @@ LOST = "The hub's process ended before it reported; the receiver may have the ca
 # this module knows no dialect. `OTHERWISE` is the key for dialects without a function.
 BODIES: dict[str, Callable[[Task, Result], Mapping[str, Any]]] = {}
 OTHERWISE = ""
-Position = tuple[int, int]  # the number of a journal row, and the part of the row
 _Kind = type[PushDelivery] | type[PushConfig]
 _Due = tuple[datetime, _Kind, int, int, str]  # since when, kind, primary key, sender, URL
 _Key = tuple[_Kind, int]
@@ -78,9 +77,9 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """The next event of a webhook: its position, and the text of the request."""
+    """The next event of a webhook: the number and the part of its journal row, and the text of the request."""
 
-    position: Position
+    position: tuple[int, int]
     body: str
 
 
@@ -373,11 +372,8 @@ def resend(caller: Caller, delivery_id: UUID, *, reason: str, only_given_up: boo
             raise UnknownDeliveryError(f"No callback has the id {delivery_id}.", delivery_id=delivery_id)
         if only_given_up and row.state != PushDelivery.State.DISABLED:
             raise InvalidRequestError({"delivery_id": "it is not given up"})
-        row.state, row.next_attempt_at, row.forgiven = (
-            _pending_again(row, config, journal.now),
-            journal.now,
-            row.attempts,
-        )
+        row.state = _pending_again(row, config, journal.now)
+        row.next_attempt_at, row.forgiven = journal.now, row.attempts
         row.save(update_fields=["state", "next_attempt_at", "forgiven"])
         journal.beside(task_entries.PushResentEntry(delivery_id, reason, task_id=row.task_uuid))
     return row

@@ -53,12 +53,6 @@ def of(task: Task) -> str:
     return json_text.dumps(parts)
 
 
-def read(parts: str) -> Mapping[str, Any]:
-    """Return kept parts. They are empty for a result without parts."""
-    fields: Mapping[str, Any] = json_text.loads(parts)
-    return fields
-
-
 def produce(task: Task, parts: Mapping[str, Any], journal: Journal) -> int:
     """Give the kept artifacts to ``task``, which is unresolved and locked. Return their bytes.
 
@@ -153,7 +147,7 @@ def answer(task: Task, entry: ReplayEntry, journal: Journal) -> Result:
     """
     hits = ReplayEntry.objects.filter(pk=entry.pk)
     hits.update(hits=F("hits") + 1, first_hit_at=Coalesce("first_hit_at", journal.now), last_hit_at=journal.now)
-    parts = read(entry.parts)
+    parts: Mapping[str, Any] = json_text.loads(entry.parts)
     size = produce(task, parts, journal) + count_closing(task, parts)
     result = task.resolve(
         Task.Outcome(entry.status),

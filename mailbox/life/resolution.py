@@ -54,7 +54,8 @@ def resolve(
         error_message=error_message,
         posted_by=posted_by,
         is_direct=is_direct,
-        has_more=has_message or _has_artifacts(task),
+        # A task whose whole life is its send and its lease is not looked up.
+        has_more=has_message or (task.journal_seq > 2 and Artifact.objects.filter(task=task).exists()),
     )
     if has_message:
         _close(task, closing, details or Details(), journal)
@@ -75,8 +76,3 @@ def _close(task: Task, blocks: Sequence[Mapping[str, Any]], details: Details, jo
         extra=details.extra,
         said_at=journal.now,
     )
-
-
-def _has_artifacts(task: Task) -> bool:
-    """Whether the task has artifacts. A task whose whole life is its send and its lease is not looked up."""
-    return task.journal_seq > 2 and Artifact.objects.filter(task=task).exists()

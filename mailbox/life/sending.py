@@ -101,7 +101,7 @@ def _sent_before(
     ``earlier`` is the task of this id. The journal is read after it, since a compaction may delete its rows meanwhile.
     """
     repeat = Task.from_envelope(envelope, sender=sender, recipient=recipient, now=journal.now)
-    if earlier and earlier.says(repeat) and _has_same_callback(earlier, envelope):
+    if earlier and earlier.says(repeat) and _has_same_targets(earlier, envelope):
         expired = expiry.expire_within(journal, earlier)
         return Task.objects.whole().get(pk=earlier.pk) if expired else earlier
     gone = compacted_tasks.find(repeat.uuid)
@@ -110,11 +110,10 @@ def _sent_before(
     return None
 
 
-def _has_same_callback(earlier: Task, envelope: TaskEnvelope) -> bool:
+def _has_same_targets(earlier: Task, envelope: TaskEnvelope) -> bool:
     """Whether ``envelope`` names the callback and the webhook that ``earlier`` was sent with."""
-    if not push_configs.has_same_callback(earlier, envelope):
-        return False
-    return _has_same_webhook(earlier.uuid, earlier.sent_at, envelope)
+    has_same = push_configs.has_same_callback(earlier, envelope)
+    return has_same and _has_same_webhook(earlier.uuid, earlier.sent_at, envelope)
 
 
 def _has_same_webhook(task_id: UUID, sent_at: datetime, envelope: TaskEnvelope) -> bool:

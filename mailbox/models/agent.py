@@ -10,7 +10,7 @@ from django.db.models import F, Q
 from django.db.models.functions import Lower
 
 from mailbox.database import managers
-from mailbox.database.managers import managed_by
+from mailbox.database.managers import Moment, managed_by
 from mailbox.words import json_text
 from mailbox.words.envelopes import AgentRef, is_pubkey
 from mailbox.words.errors import InvalidRequestError
@@ -91,7 +91,7 @@ class Agent(models.Model):
 
 
 class CapabilityGrantQuerySet(models.QuerySet["CapabilityGrant"]):
-    def live(self, now: datetime) -> CapabilityGrantQuerySet:
+    def live(self, now: Moment) -> CapabilityGrantQuerySet:
         """Narrow to grants that are not revoked, not past their expiry, and have uses left.
 
         A grant is still live at the instant of its expiry.

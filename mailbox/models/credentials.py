@@ -9,7 +9,7 @@ from django.db import DEFAULT_DB_ALIAS, connection, connections, models
 from django.db.models import Q
 
 from mailbox.database import prepared
-from mailbox.database.managers import managed_by
+from mailbox.database.managers import Moment, managed_by
 from mailbox.models.agent import Agent
 
 WARNED_BEFORE = timedelta(days=30)
@@ -41,7 +41,7 @@ class ApiKeyQuerySet(models.QuerySet["ApiKey"]):
         """Narrow to the keys of this agent. None sees all keys."""
         return self if party is None else self.filter(agent=party)
 
-    def live(self, now: datetime) -> ApiKeyQuerySet:
+    def live(self, now: Moment) -> ApiKeyQuerySet:
         return self.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
     def expired(self, now: datetime) -> ApiKeyQuerySet:

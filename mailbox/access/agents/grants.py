@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import OuterRef
+from django.db.models import OuterRef, TextField
 from django.utils import timezone
 
 from mailbox.access import audit, requests
@@ -16,6 +16,8 @@ from mailbox.access.agents import directory, own_agent_setup
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import ANONYMOUS, OWN_AGENTS, has_credential
 from mailbox.access.requests import SCOPE_FIELDS, Action, Request
+from mailbox.database import compiled
+from mailbox.database.managers import Moment
 from mailbox.journal import access_entries, hub_entries
 from mailbox.models import Agent, AuditEvent, CapabilityGrant
 from mailbox.models.agent import CapabilityGrantQuerySet
@@ -267,16 +269,33 @@ def _locked(grants: CapabilityGrantQuerySet) -> CapabilityGrantQuerySet:
 
 def _held(agent: Agent) -> tuple[CapabilityGrant, ...]:
     """Return the grants of `_to_send` now, with their subject."""
-    return tuple(_to_send(agent, timezone.now()).select_related("subject"))
+    by_display, by_key = _sends(agent)
+    return tuple(_live_to_send().rows(by_display=by_display, by_key=by_key, now=timezone.now()))
+
+
+@compiled.once
+def _live_to_send() -> CapabilityGrantQuerySet:
+    """Return the query of `_held`, which every request without a key runs."""
+    names = compiled.Parameter("by_display", TextField()), compiled.Parameter("by_key", TextField())
+    return _naming(names, compiled.NOW).select_related("subject")
 
 
 def _to_send(agent: Agent, now: datetime) -> CapabilityGrantQuerySet:
-    """Return the live grants of ``anonymous@public`` to send to ``agent``, by its display or by its public key.
+    """Return the live grants by which anyone may send to ``agent``."""
+    return _naming(_sends(agent), now)
+
+
+def _sends(agent: Agent) -> tuple[str, str]:
+    """Return the actions that name the agent as recipient: by its display, and by its public key."""
+    return f"{requests.SEND}.{agent.display}", f"{requests.SEND}.{agent.pubkey}"
+
+
+def _naming(sends: tuple[object, object], now: Moment) -> CapabilityGrantQuerySet:
+    """Return the live grants of ``anonymous@public`` for these actions.
 
     No agent passed them on. While a program has a credential of ``anonymous@public``, from an earlier version, there
     are none.
     """
-    sends = f"{requests.SEND}.{agent.display}", f"{requests.SEND}.{agent.pubkey}"
     live = CapabilityGrant.objects.live(now).filter(subject__display=ANONYMOUS, action__in=sends, passed_on_from=None)
     return live.exclude(has_credential(now, OuterRef("subject")))
 

@@ -173,7 +173,7 @@ class DialectView(APIView):
         """
         if self.route() is not None:
             method = "GET" if request.method == "HEAD" else request.method
-            if not self._is_open_to_routes(method):
+            if method not in self.open_to_routes and not (method == "OPTIONS" and self.open_to_routes):
                 raise http_errors.MethodNotAllowedError(f"{method} is not answered here")
         self.perform_authentication(request)
         caller: Any = request.user
@@ -186,9 +186,6 @@ class DialectView(APIView):
         malformed = [name for name, value in kwargs.items() if isinstance(value, MalformedId)]
         if malformed:
             raise InvalidRequestError(dict.fromkeys(malformed, "in the path must be a UUID, 32 digits with hyphens"))
-
-    def _is_open_to_routes(self, method: str | None) -> bool:
-        return method in self.open_to_routes or (method == "OPTIONS" and bool(self.open_to_routes))
 
     def options(self, request: Any, *args: Any, **kwargs: Any) -> Response:
         """Answer with the methods of the route in Allow, and no body."""
