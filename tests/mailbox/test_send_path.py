@@ -29,12 +29,12 @@ def entered():
             if event == "call" and path.startswith(f"{ROOT}/") and "/." not in path:
                 modules.add(str(Path(path).relative_to(ROOT)))
 
-        before = sys.getprofile()
-        sys.setprofile(note)
+        before = sys.gettrace()
+        sys.settrace(note)
         try:
             call()
         finally:
-            sys.setprofile(before)
+            sys.settrace(before)
         return {path for path in modules if not path.startswith(("tests/", "manage.py"))}
 
     return measure

@@ -41,12 +41,13 @@ class Session:
 
 def judged(slowness, *reports):
     """Return the dear tests, and the exit code of a gate with these tests on a machine of that speed."""
-    ledger: Any = Ledger(cast("pytest.Config", Options()))
     session = Session()
-    ledger.slowness = slowness
-    for report in reports:
-        ledger.pytest_runtest_logreport(report)
-    ledger.pytest_sessionfinish(session)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(record, "calibrate", lambda: slowness)
+        ledger: Any = Ledger(cast("pytest.Config", Options()))
+        for report in reports:
+            ledger.pytest_runtest_logreport(report)
+        ledger.pytest_sessionfinish(session)
     return ledger.too_dear(), session.exitstatus
 
 
