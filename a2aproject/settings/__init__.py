@@ -8,8 +8,8 @@ from a2aproject.settings.database import database, earlier_secrets, opened, open
 from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.edge import PUBLIC_URL, spectacular_settings, static_files
 from a2aproject.settings.environment import env, pool_size, web_workers
-from a2aproject.settings.monitoring import *  # noqa: F403 (settings, all of them)
-from a2aproject.settings.monitoring import LOG_FORMAT
+from a2aproject.settings.operating import *  # noqa: F403 (settings, all of them)
+from a2aproject.settings.operating import LOG_FORMAT
 from a2aproject.settings.people import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.people import A2A_OIDC_ISSUER
 

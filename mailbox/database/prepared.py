@@ -9,7 +9,7 @@ from mailbox.database import managers
 
 
 def rows(sql: str, values: Mapping[str, Any]) -> Sequence[tuple[Any, ...]]:
-    """Run ``sql`` on Django's connection and return its rows. The values are those that the database stores."""
+    """Run ``sql`` on Django's connection and return its rows, with values as the database stores them."""
     is_sqlite = connections[DEFAULT_DB_ALIAS].vendor == "sqlite"
     with managers.open_named() if is_sqlite else _opened() as cursor:
         cursor.execute(sql, values)

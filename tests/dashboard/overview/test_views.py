@@ -218,3 +218,15 @@ def test_one_more_result_among_thousands_is_sent_to_a_live_page(ana, bob, place)
         assert ana.get(place, headers=look).status_code == 204
         RollUp.objects.update(ok=5_001)
         assert ana.get(place, headers=look).status_code == 200
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("place", ["/ops/", "/ops/agents/bob@local/"])
+def test_a_live_page_without_work_is_not_sent_again_a_minute_later(ana, bob, place):
+    with time_machine.travel(MOMENT, tick=False) as clock:
+        version = ana.get(place, headers={"HX-Request": "true"}).context["version"]
+        clock.shift(timedelta(minutes=1))
+
+        answer = ana.get(place, headers={"HX-Request": "true", "X-Seen": version})
+
+    assert answer.status_code == 204
