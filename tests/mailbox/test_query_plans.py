@@ -14,7 +14,7 @@ from django.utils import timezone
 from mailbox.inspection import tasks as tasks_
 from mailbox.inspection.search import queries, terms
 from mailbox.life.fast_path import postgresql
-from mailbox.models import Agent, AuditEvent, Lease, ReplayEntry, Result, Task
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, ReplayEntry, Result, Task
 from mailbox.models.result import ResultQuerySet
 from mailbox.upkeep import compaction
 from tests.support import factories
@@ -34,7 +34,7 @@ class Crowd:
 
 @pytest.fixture(scope="module")
 def crowd(django_db_setup, django_db_blocker):
-    """Thousands of queued, leased and resolved tasks among a hundred agents, with their leases and results."""
+    """Thousands of tasks in all states among a hundred agents, with leases, results, callbacks and cached results."""
     with django_db_blocker.unblock(), transaction.atomic():
         yield _crowd()
         transaction.set_rollback(True)
@@ -96,6 +96,33 @@ def _crowd() -> Crowd:
             at=start,
         )
         for task in tasks
+    )
+    PushDelivery.objects.bulk_create(
+        PushDelivery(
+            task_uuid=task.uuid,
+            sender_id=task.sender_id,
+            url="https://receiver.example/",
+            body="{}",
+            created_at=start,
+            next_attempt_at=start,
+            state="disabled" if number % 500 == 0 else "delivered",
+        )
+        for number, task in enumerate(tasks)
+    )
+    ReplayEntry.objects.bulk_create(
+        ReplayEntry(
+            cache_key=f"{number:064}",
+            sender_pubkey=task.sender.pubkey,
+            recipient_pubkey=task.recipient.pubkey,
+            task_kind="x",
+            key=f"inv-{number}",
+            source_task_id=task.uuid,
+            status="ok",
+            content="[]",
+            stored_at=start,
+            expires_at=start if number % 500 == 0 else None,
+        )
+        for number, task in enumerate(tasks)
     )
     analyze()
     return Crowd(agents[0], agents[1], tasks)
