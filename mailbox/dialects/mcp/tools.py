@@ -32,7 +32,7 @@ Run = Callable[[McpCall, Arguments], Json | Waiting[Json]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpTool(Generic[Arguments]):
-    """A tool. ``run`` returns the answer, or waits for it. ``hints`` are those that MCP has about a tool."""
+    """A tool. ``run`` returns its answer, or what a call waits for. ``hints`` are its annotations in MCP."""
 
     title: str
     description: str

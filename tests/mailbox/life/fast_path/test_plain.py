@@ -1,5 +1,6 @@
 """The plain case of each hot verb: the rows that it writes, its number of statements, and lost races."""
 
+import re
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -214,6 +215,8 @@ def test_postgresql_looks_for_tasks_out_of_time_only_if_no_result_is_pending(ali
     for name in ("overdue", "timed_out"):
         (scan,) = (line for line in plan if f"CTE Scan on {name}" in line)
         assert ("never executed" in scan) is is_pending, plan
+    # So no statistics let the planner begin with the tasks of the sender.
+    assert re.search(r"CTE Scan on timed_out .*\n *Filter: .*SubPlan", "\n".join(plan)), plan
 
 
 @on_sqlite

@@ -59,6 +59,8 @@ def test_postgresql_reads_each_row_by_an_index(name):
     assert not re.findall(rf"Seq Scan on ({'|'.join(LARGE)})", plan), plan
     if name != "WORK":
         assert "using mailbox_task_uuid_key" in plan, plan
+    if name == "DRAIN":  # no statistics let the planner begin with the tasks of the sender
+        assert re.search(r"CTE Scan on timed_out .*\n *Filter: .*SubPlan", plan), plan
     if name == "ANSWERABLE":
         assert "task_by_recipient" not in plan, plan
 
