@@ -17,7 +17,7 @@ from mailbox.access.agents import grants, registration
 from mailbox.access.callers import Caller, Role
 from mailbox.background import jobs
 from mailbox.life import conversation, leasing, outbox, results, sending, updates
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import Agent, ApiKey, AuditEvent, Lease, PushDelivery, RepairPlan, Task
 from mailbox.repairs import auto_retry, plan_execution, plans, repair
 from mailbox.words import errors
@@ -203,12 +203,12 @@ class Verbs:
             self.deliver()
             yield SHORT if PushDelivery.objects.pending().exists() else LONG
 
-    def _outcome(self, url: str) -> Outcome:
+    def _outcome(self, url: str) -> DeliveryOutcome:
         if url == self._receivers["gone"]:
-            return Outcome(status=410, problem="the receiver answered 410 Gone")
+            return DeliveryOutcome(status=410, problem="the receiver answered 410 Gone")
         if self._chance.random() < self._receivers["fails"] and timezone.now() < self._receivers["until"]:
-            return Outcome(status=502, problem="the receiver answered 502 Bad Gateway")
-        return Outcome(status=200)
+            return DeliveryOutcome(status=502, problem="the receiver answered 502 Bad Gateway")
+        return DeliveryOutcome(status=200)
 
     def _post(self, task: Task, update: Update | ArtifactUpdate) -> None:
         lease = self._leases[task.pk]

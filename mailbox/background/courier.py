@@ -24,7 +24,7 @@ from mailbox.database.bell import topics
 from mailbox.inspection.event_log import EventLog, EventLogCache
 from mailbox.life import outbox
 from mailbox.life.delivery_slots import DeliverySlots
-from mailbox.life.outbox import Candidate, Event, Outcome
+from mailbox.life.outbox import Candidate, DeliveryOutcome, Event
 from mailbox.models import PushConfig, PushDelivery, Task
 from mailbox.outbound import destinations, exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
@@ -65,7 +65,7 @@ class CircuitBreaker:
         self._timeouts: Counter[str] = Counter()
         self._paused: dict[str, datetime] = {}
 
-    def note(self, receiver: str, outcome: Outcome, now: datetime) -> None:
+    def note(self, receiver: str, outcome: DeliveryOutcome, now: datetime) -> None:
         if not outcome.timed_out:
             self._timeouts.pop(receiver, None)
             self._paused.pop(receiver, None)
@@ -90,7 +90,7 @@ class Courier:
 
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="courier")
-        self._under_way: dict[Future[Outcome], PushDelivery] = {}
+        self._under_way: dict[Future[DeliveryOutcome], PushDelivery] = {}
         self._breaker = CircuitBreaker()
         self._event_logs = EventLogCache()
         self._ring: Callable[[], object] = lambda: None
@@ -152,7 +152,7 @@ class Courier:
                 outbox.put_off(candidate)
         yield from outbox.claim([], planned)
 
-    def store(self, delivery: PushDelivery, outcome: Outcome) -> None:
+    def store(self, delivery: PushDelivery, outcome: DeliveryOutcome) -> None:
         """Record the outcome of an attempt. Only an error of the database's connection is raised."""
         self._breaker.note(destinations.receiver(delivery.url), outcome, timezone.now())
         try:
@@ -162,19 +162,19 @@ class Courier:
         except Exception:
             _logger.exception("the outcome of an attempt at delivery %s could not be stored", delivery.delivery_id)
 
-    def _report(self, ended: Future[Outcome]) -> None:
+    def _report(self, ended: Future[DeliveryOutcome]) -> None:
         """Record the outcome of an attempt. While the database is unavailable, the outcome stays for the next try."""
         delivery = self._under_way[ended]
         if (failure := ended.exception()) is not None:
             _logger.error("the hub failed at delivery %s", delivery.delivery_id, exc_info=failure)
-            outcome = Outcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
+            outcome = DeliveryOutcome(status=None, problem=f"the hub itself failed: {type(failure).__name__}")
         else:
             outcome = ended.result()
         self.store(delivery, outcome)
         del self._under_way[ended]
 
 
-def attempt(delivery: PushDelivery) -> Outcome:
+def attempt(delivery: PushDelivery) -> DeliveryOutcome:
     """Send one claimed delivery and return the outcome, also for errors. Reads and writes no row.
 
     Only the receiver's status decides. A slow or broken body of its answer does not matter.
@@ -190,12 +190,12 @@ def attempt(delivery: PushDelivery) -> Outcome:
             glimpse=READ_OF_ANSWER,
         )
     except secret_box.UnreadableSecretError:
-        return Outcome(status=None, problem="its secret was encrypted under another SECRET_KEY")
+        return DeliveryOutcome(status=None, problem="its secret was encrypted under another SECRET_KEY")
     except (BlockedUrlError, ExternalServiceError) as error:
         timed_out = isinstance(error, NoAnswerError) and error.timed_out
-        return Outcome(status=None, problem=error.message, timed_out=timed_out)
+        return DeliveryOutcome(status=None, problem=error.message, timed_out=timed_out)
     problem = "" if answer.is_success else f"the receiver answered {answer.status}: {answer.text}"
-    return Outcome(status=answer.status, problem=problem)
+    return DeliveryOutcome(status=answer.status, problem=problem)
 
 
 def headers(delivery: PushDelivery, body: bytes) -> dict[str, str]:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TypeVar
 
 from django.conf import settings
-from django.db import InterfaceError, OperationalError, close_old_connections, connection, connections
+from django.db import InterfaceError, OperationalError, connection, connections
 
 from mailbox.database.bell import ringing, waiters
 
@@ -82,7 +82,6 @@ def run_rounds(
                 waiter.wait_for(topics())
                 waiter.look(look)
                 seconds = pause()
-                close_old_connections()
             except (OperationalError, InterfaceError):
                 _logger.exception("the %s cannot use the database", name)
                 connections.close_all()

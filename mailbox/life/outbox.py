@@ -30,6 +30,7 @@ from mailbox.database import write_turns
 from mailbox.journal import task_entries
 from mailbox.life.delivery_slots import DeliverySlots
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
+from mailbox.models.push import latest
 from mailbox.outbound import destinations
 from mailbox.words import json_text
 from mailbox.words.envelopes import check_reason
@@ -59,7 +60,7 @@ _Key = tuple[_Kind, int]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class DeliveryOutcome:
     """The outcome of an attempt.
 
     ``status`` is the receiver's HTTP status, None without an answer. ``problem`` is "" without one. ``timed_out``
@@ -156,15 +157,15 @@ def _fair(now: datetime, slots: DeliverySlots, limit: int) -> tuple[list[_Key], 
 def _due_targets(now: datetime, slots: DeliverySlots, most: int) -> tuple[list[_Due], bool]:
     """Return the due targets of senders with free slots, those due for longest first, and whether there are more.
 
-    A webhook is due since the newest change of its task's status, if that came after its last report.
+    Since when a webhook is due, `PushConfig.DUE_SINCE` says.
     """
     full = slots.full_senders()
     callbacks = PushDelivery.objects.due(now).exclude(sender__in=full).order_by("next_attempt_at", "pk")
     webhooks = PushConfig.objects.due(now).exclude(task__sender__in=full).order_by("next_attempt_at", "pk")
     ready = callbacks.values_list("next_attempt_at", "pk", "sender_id", "url")[:most]
-    moved = webhooks.values_list("next_attempt_at", "pk", "task__sender_id", "url", "task__status_at")[:most]
+    moved = webhooks.values_list("pk", "task__sender_id", "url", *PushConfig.DUE_SINCE)[:most]
     rows: list[_Due] = [(at, PushDelivery, pk, sender, url) for at, pk, sender, url in ready]
-    rows += [(max(at or now, since or now), PushConfig, pk, sender, url) for at, pk, sender, url, since in moved]
+    rows += [(latest(*moments), PushConfig, pk, sender, url) for pk, sender, url, *moments in moved]
     return sorted(rows, key=itemgetter(0)), most in (len(ready), len(moved))
 
 
@@ -239,7 +240,7 @@ def put_off(candidate: Candidate) -> None:
         PushConfig.objects.open().filter(pk=candidate.config.pk).update(next_attempt_at=later)
 
 
-def report(delivery: PushDelivery, outcome: Outcome) -> None:
+def report(delivery: PushDelivery, outcome: DeliveryOutcome) -> None:
     """Record the outcome of a claimed attempt. A success moves the position of a webhook.
 
     After a failure the next attempt is due in 1 s, 5 s, 30 s, 5 min, 1 h. After the last one the delivery is given up,
@@ -252,7 +253,10 @@ def report(delivery: PushDelivery, outcome: Outcome) -> None:
         if row is None or row.config_id != delivery.config_id:
             return
         _log(row, delivery.attempts, outcome, now)
-        if row.state not in PushDelivery.UNDER_WAY or row.attempts != delivery.attempts:
+        # An erasure gives a callback up, which may arrive all the same.
+        is_given_up = row.state == PushDelivery.State.DISABLED and not row.is_of_webhook
+        is_open = row.state in PushDelivery.UNDER_WAY or (is_given_up and outcome.is_success)
+        if row.attempts != delivery.attempts or not is_open:
             return
         failures = row.attempts - row.forgiven
         if outcome.is_success:
@@ -297,7 +301,7 @@ def _is_unchanged(config: PushConfig, candidate: Candidate) -> bool:
     return is_same and config.next_attempt_at is not None
 
 
-def _log(row: PushDelivery, number: int, outcome: Outcome, now: datetime) -> None:
+def _log(row: PushDelivery, number: int, outcome: DeliveryOutcome, now: datetime) -> None:
     fields = {"at": now, "status": outcome.status, "problem": json_text.storable(outcome.problem)[:2000]}
     PushAttempt.objects.update_or_create(delivery=row, number=number, defaults=fields)
 

@@ -12,6 +12,11 @@ from mailbox.database.managers import Moment, managed_by
 from mailbox.models.agent import Agent
 
 
+def latest(*moments: datetime | None) -> datetime:
+    """Return the latest of these moments, of which one at least is known."""
+    return max(moment for moment in moments if moment is not None)
+
+
 class PushConfigQuerySet(models.QuerySet["PushConfig"]):
     def webhooks(self) -> PushConfigQuerySet:
         return self.exclude(protocol=PushConfig.Protocol.CALLBACK)
@@ -37,6 +42,7 @@ class PushConfig(models.Model):
     of webhooks. Source: Agnostic ADR-018, callbacks; A2A, TaskPushNotificationConfig.
     """
 
+    DUE_SINCE = ("next_attempt_at", "task__status_at", "created_at")  # a due webhook has been due since the latest
     WHOLE_ROW = 2  # the part of a journal row's last event; 1 is the first of two
 
     class Protocol(models.TextChoices):
@@ -90,8 +96,7 @@ class PushConfig(models.Model):
     @property
     def due_since(self) -> datetime:
         """Since when a due webhook has had something to tell, as far as its row and its task tell."""
-        times = (self.next_attempt_at, self.task.status_at, self.created_at)
-        return max(time for time in times if time is not None)
+        return latest(self.next_attempt_at, self.task.status_at, self.created_at)
 
     @property
     def position(self) -> tuple[int, int]:

@@ -10,7 +10,7 @@ from mailbox.access.callers import Role
 from mailbox.background.courier import Courier
 from mailbox.life import outbox, results, updates
 from mailbox.life.delivery_slots import DeliverySlots
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import PushConfig, PushDelivery
 from mailbox.words import redaction, tokens
 from mailbox.words.conversation import Update
@@ -45,7 +45,7 @@ def attempted(delivery, *outcomes):
 
 
 def given_up(alice, bob, problem="the receiver answered 503: busy"):
-    return attempted(pending_callback(alice, bob), *[Outcome(status=503, problem=problem)] * 6)
+    return attempted(pending_callback(alice, bob), *[DeliveryOutcome(status=503, problem=problem)] * 6)
 
 
 def path(delivery):
@@ -54,7 +54,7 @@ def path(delivery):
 
 def test_the_list_shows_the_outcome_of_each_callback(ana, alice, bob):
     disabled = given_up(alice, bob)
-    attempted(pending_callback(alice, bob), Outcome(status=204))
+    attempted(pending_callback(alice, bob), DeliveryOutcome(status=204))
     pending_callback(alice, bob)
 
     text = ana.get("/ops/deliveries/").text
@@ -113,7 +113,7 @@ def test_an_invalid_query_is_refused(ana, query):
 
 def test_the_list_needs_few_queries_and_can_be_downloaded(ana, alice, bob, django_assert_max_num_queries):
     for _ in range(5):
-        attempted(pending_callback(alice, bob), Outcome(status=204))
+        attempted(pending_callback(alice, bob), DeliveryOutcome(status=204))
 
     with django_assert_max_num_queries(7):
         ana.get("/ops/deliveries/?q=sender:alice")
@@ -153,7 +153,7 @@ def test_a_callback_that_another_person_sent_again_needs_a_second_look(ana, ben,
 
 
 def test_a_pending_callback_is_tried_now(ana, alice, bob):
-    delivery = attempted(pending_callback(alice, bob), *[Outcome(status=503)] * 4)
+    delivery = attempted(pending_callback(alice, bob), *[DeliveryOutcome(status=503)] * 4)
     listing = squeezed(ana.get("/ops/deliveries/").text)
     page = ana.get(path(delivery))
 
@@ -261,7 +261,7 @@ def event_given_up(alice, bob):
     for _ in range(6):
         PushConfig.objects.update(next_attempt_at=task.sent_at)
         (claimed,) = Courier().claim(1, DeliverySlots())
-        outbox.report(claimed, Outcome(status=503, problem="the receiver answered 503: busy"))
+        outbox.report(claimed, DeliveryOutcome(status=503, problem="the receiver answered 503: busy"))
     return PushDelivery.objects.get()
 
 

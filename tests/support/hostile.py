@@ -12,7 +12,7 @@ from django.utils import timezone
 from mailbox.access.agents import registration
 from mailbox.access.callers import Caller, Role
 from mailbox.life import conversation, leasing, outbox, results, updates
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import AuditEvent, Lease, PushDelivery, RepairPlan, ReplayEntry, Task
 from mailbox.repairs import auto_retry, plans, repair
 from mailbox.repairs.repair import DuplicateRisk
@@ -74,7 +74,7 @@ def world() -> World:
     delivery = PushDelivery.objects.get()
     PushDelivery.objects.update(next_attempt_at=timezone.now())
     (claimed,) = claim_callbacks(1)
-    outbox.report(claimed, Outcome(status=500, problem=MARKUP))
+    outbox.report(claimed, DeliveryOutcome(status=500, problem=MARKUP))
 
     lease = factories.leased_task(
         sender, holder, **said, metadata=carried, idempotency=factories.idempotent(MARKUP[:300])

@@ -1,13 +1,13 @@
 """A hub whose callbacks arrived, fail, and were given up."""
 
 from mailbox.life import outbox
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import PushDelivery
 from tools.screenshots import hub
 
-ARRIVED = Outcome(status=204)
-BUSY = Outcome(status=503, problem="the receiver answered 503: busy")
-REFUSED = Outcome(status=None, problem="connection refused")
+ARRIVED = DeliveryOutcome(status=204)
+BUSY = DeliveryOutcome(status=503, problem="the receiver answered 503: busy")
+REFUSED = DeliveryOutcome(status=None, problem="connection refused")
 ATTEMPTS = {50: [ARRIVED], 40: [ARRIVED], 30: [BUSY, ARRIVED], 20: [REFUSED] * 6, 12: [BUSY]}
 
 

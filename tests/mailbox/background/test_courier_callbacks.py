@@ -14,7 +14,7 @@ from mailbox.background import courier
 from mailbox.background.courier import Courier
 from mailbox.database.bell import ringing
 from mailbox.life import outbox, push_configs, results
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import PushDelivery
 from mailbox.words.errors import InvalidRequestError
 from tests.support import factories
@@ -212,12 +212,24 @@ def test_a_late_outcome_does_not_change_the_next_attempt(alice, bob, time_machin
     (first,) = claim_callbacks(1)
     time_machine.shift(outbox.REPORT_TIMEOUT)
     (second,) = claim_callbacks(1)
-    outbox.report(second, Outcome(status=200))
+    outbox.report(second, DeliveryOutcome(status=200))
 
-    outbox.report(first, Outcome(status=None, problem="too late"))
+    outbox.report(first, DeliveryOutcome(status=None, problem="too late"))
 
     assert states(one) == [State.DELIVERED]
     assert [(entry.number, entry.problem) for entry in one.log.order_by("number")] == [(1, "too late"), (2, "")]
+
+
+def test_a_callback_that_arrived_after_an_erasure_gave_it_up_is_delivered(alice, bob):
+    one = written(alice, bob, NOWHERE)
+    (claimed,) = claim_callbacks(1)
+    PushDelivery.objects.update(state=State.DISABLED)
+
+    outbox.report(claimed, DeliveryOutcome(status=500, problem="no"))
+    assert states(one) == [State.DISABLED]
+    outbox.report(claimed, DeliveryOutcome(status=200))
+
+    assert states(one) == [State.DELIVERED]
 
 
 def test_an_idle_sender_takes_no_lock(alice, bob, django_assert_num_queries):

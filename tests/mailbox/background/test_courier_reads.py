@@ -8,7 +8,7 @@ from mailbox.background.courier import Courier
 from mailbox.inspection import event_log, task_events
 from mailbox.life import results, updates
 from mailbox.life.delivery_slots import DeliverySlots
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import PushConfig
 from mailbox.words import json_text
 from mailbox.words.a2a.fold import Fold
@@ -41,7 +41,7 @@ def told(courier, *, most=1000):
     while len(events) < most and (claimed := list(courier.claim(1, DeliverySlots()))):
         for delivery in claimed:
             events.append((delivery.url, words_of(json_text.loads(delivery.body))))
-            courier.store(delivery, Outcome(status=204, problem=""))
+            courier.store(delivery, DeliveryOutcome(status=204, problem=""))
     return events
 
 
@@ -157,7 +157,7 @@ def test_an_event_is_told_by_the_whole_task_to_a_receiver_of_0_3(alice, bob, rea
         say(bob, task, word)
         (delivery,) = courier.claim(1, DeliverySlots())
         bodies.append(json_text.loads(delivery.body))
-        courier.store(delivery, Outcome(status=204, problem=""))
+        courier.store(delivery, DeliveryOutcome(status=204, problem=""))
 
     assert [body["status"]["message"]["parts"][0]["text"] for body in bodies] == ["one", "two"]
     assert [said["parts"][0]["text"] for said in bodies[1]["history"]][1:] == ["one"]

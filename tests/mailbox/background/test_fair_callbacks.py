@@ -12,7 +12,7 @@ from mailbox.background import courier
 from mailbox.background.courier import AT_ONCE, MOST_TIMEOUTS, PAUSE, PER_SENDER, CircuitBreaker, Courier
 from mailbox.life import outbox
 from mailbox.life.delivery_slots import DeliverySlots
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import PushDelivery
 from mailbox.outbound import destinations
 from tests.support import factories
@@ -21,7 +21,7 @@ from tests.support.remote_servers import raw_server
 
 pytestmark = pytest.mark.django_db
 
-TIMED_OUT = Outcome(status=None, problem="no answer", timed_out=True)
+TIMED_OUT = DeliveryOutcome(status=None, problem="no answer", timed_out=True)
 
 
 def due(sender, count, url="https://slow{}.example/hook"):
@@ -40,7 +40,7 @@ def hang(connection, over):
 def hanging(monkeypatch):
     """Let every attempt wait until the test ends."""
     over = threading.Event()
-    monkeypatch.setattr(courier, "attempt", lambda delivery: over.wait() and Outcome(status=200))
+    monkeypatch.setattr(courier, "attempt", lambda delivery: over.wait() and DeliveryOutcome(status=200))
     yield
     over.set()
 
@@ -115,7 +115,7 @@ def test_a_receiver_with_timeouts_in_a_row_is_paused():
 
     assert breaker.paused(now) == {"https://slow.example:443": now + PAUSE}
     assert breaker.paused(now + PAUSE) == {}
-    breaker.note("https://slow.example:443", Outcome(status=500), now)
+    breaker.note("https://slow.example:443", DeliveryOutcome(status=500), now)
     breaker.note("https://slow.example:443", TIMED_OUT, now)
     assert breaker.paused(now) == {}
 

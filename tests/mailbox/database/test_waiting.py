@@ -1,10 +1,12 @@
-"""Waits of many rings in one seat."""
+"""Waits of many rings in one seat, and the rounds of the carrier's programs."""
 
 import math
+import threading
 from dataclasses import replace
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from mailbox.access.limits import own_limits, waits
@@ -69,3 +71,18 @@ def test_a_look_after_the_end_of_the_key_is_refused(bob):
         assert vigil.wait(math.inf)
         with pytest.raises(UnauthenticatedError):
             vigil.look(lambda: "unseen")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rounds_keep_their_connection_to_the_database():
+    stop, used = threading.Event(), []
+
+    def look():
+        connection.ensure_connection()
+        used.append(connection.connection)
+        if len(used) == 3:
+            stop.set()
+
+    waiting.run_rounds(stop, name="test", topics=list, look=look, pause=lambda: 0.0, share_ring=lambda _: None)
+
+    assert used == used[:1] * 3

@@ -56,4 +56,4 @@ def test_a_callback_that_waits_for_its_next_attempt_is_left_alone(
 def fail(*, attempts: int) -> None:
     delivery = PushDelivery.objects.get()
     assert delivery.attempts == attempts
-    outbox.report(delivery, outbox.Outcome(status=500, problem="no"))
+    outbox.report(delivery, outbox.DeliveryOutcome(status=500, problem="no"))

@@ -33,7 +33,8 @@ def due_webhook(sender, recipient, url=URL):
 
 
 def since(row, ago):
-    type(row).objects.filter(pk=row.pk).update(next_attempt_at=timezone.now() - timedelta(seconds=ago))
+    moment = timezone.now() - timedelta(seconds=ago)
+    type(row).objects.filter(pk=row.pk).update(next_attempt_at=moment, created_at=moment)
 
 
 def moved(config, ago):

@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from mailbox.life import outbox
-from mailbox.life.outbox import Event, Outcome
+from mailbox.life.outbox import DeliveryOutcome, Event
 from mailbox.models import PushConfig, PushDelivery, Task
 from tests.mailbox.test_query_counts import SAVEPOINT
 from tests.support import factories
@@ -20,8 +20,8 @@ pytestmark = pytest.mark.django_db
 
 DONE, PARKED, DUE = 6_000, 300, 40  # webhooks that ended, webhooks without news, and webhooks that are due
 AGENTS = 30
-OK = Outcome(status=200)
-FAILED = Outcome(status=500, problem="HTTP 500")
+OK = DeliveryOutcome(status=200)
+FAILED = DeliveryOutcome(status=500, problem="HTTP 500")
 WHOLE_TABLE = re.compile(r"Seq Scan on mailbox_\w+|SCAN mailbox_\w+\b(?! USING)")
 OF_TRANSACTIONS = ("SAVEPOINT", "RELEASE", "ROLLBACK", "BEGIN", "COMMIT")
 

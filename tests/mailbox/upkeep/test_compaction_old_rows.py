@@ -9,7 +9,7 @@ from mailbox.access.agents import peers
 from mailbox.access.callers import Caller
 from mailbox.access.limits import rates
 from mailbox.life import outbox, results
-from mailbox.life.outbox import Outcome
+from mailbox.life.outbox import DeliveryOutcome
 from mailbox.models import Peer, PushAttempt, PushDelivery, RateWindow
 from mailbox.upkeep import compaction
 from mailbox.upkeep.compaction import Retention
@@ -84,7 +84,7 @@ def _resolved(alice, bob):
 def test_a_compaction_deletes_the_finished_callbacks_of_its_tasks(alice, bob):
     resolved, other = (_resolved(alice, bob), _resolved(alice, bob))
     (claimed, _) = claim_callbacks(2)
-    outbox.report(claimed, Outcome(status=200))
+    outbox.report(claimed, DeliveryOutcome(status=200))
     results.drain_results(alice, limit=2)
 
     assert compaction.compact(Caller.local(), Retention(delivered=NOW)) == 2
