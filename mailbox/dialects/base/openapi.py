@@ -70,10 +70,6 @@ class RouteSchema(AutoSchema):
         text = all_texts().of_operation(self.get_operation_id())
         return text.summary if text else None
 
-    def get_tags(self) -> list[str]:
-        text = all_texts().of_operation(self.get_operation_id())
-        return [text.tag] if text else []
-
     def get_operation(self, *args: Any, **kwargs: Any) -> dict[str, Any] | None:
         """Return the operation. A view that serves several routes names each by its ``operation_suffix``.
 
@@ -82,6 +78,8 @@ class RouteSchema(AutoSchema):
         view: Any = self.view
         operation: dict[str, Any] | None = super().get_operation(*args, **kwargs)
         if operation is not None:
+            text = all_texts().of_operation(operation["operationId"])
+            operation = {"summary": "", **operation, "tags": [text.tag] if text else []}  # also without a text
             operation["operationId"] += view.operation_suffix
             for status, response in operation["responses"].items():
                 if any(media["schema"] == ERROR for media in response.get("content", {}).values()):

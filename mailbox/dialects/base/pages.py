@@ -1,5 +1,6 @@
 """Views for pages of other sites: of the sites in `A2A_CORS_ORIGINS`, or of any site."""
 
+import hashlib
 import json
 import logging
 from collections.abc import Callable, Mapping
@@ -86,10 +87,11 @@ class PublicDocumentView(DialectView):
         return super().finalize_response(request, response, *args, **kwargs)
 
     def shown(
-        self, document: Mapping[str, Any], *, tag: str, scope: str = "public", **headers: str
+        self, document: Mapping[str, Any], *, tag: str = "", scope: str = "public", **headers: str
     ) -> HttpResponseBase | None:
-        """Return the document, indented for people; 304 if the client has it already."""
+        """Return the document, indented for people; 304 if the client has it. Its text's hash stands for no ``tag``."""
         text = json.dumps(document, indent=2, ensure_ascii=False)
+        tag = tag or f'"{hashlib.sha256(text.encode()).hexdigest()[:32]}"'
         response = HttpResponse(text, content_type="application/json")
         for name, value in {"Cache-Control": f"{scope}, max-age={MAX_AGE}", "ETag": tag, **headers}.items():
             response[name] = value

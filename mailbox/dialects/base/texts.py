@@ -24,6 +24,7 @@ from mailbox.words.errors import MailboxError
 
 DIALECTS = Path(__file__).parent.parent
 FILE = "descriptions.toml"
+SUFFIXES = ("_of_tenant", "_v1")  # of operations that are served at a second path
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,9 +65,9 @@ class Texts:
         return self.shapes.get(component, {}).get(name) or self.fields.get(name)
 
     def of_operation(self, operation_id: str) -> OperationText | None:
-        """Return the text of an operation, also of one with a suffix for its path; None without one."""
-        fitting = [name for name in self.operations if operation_id == name or operation_id.startswith(f"{name}_")]
-        return self.operations[max(fitting, key=len)] if fitting else None
+        """Return the text of an operation, also of one with a suffix of `SUFFIXES`; None without one."""
+        names = (operation_id, *(operation_id.removesuffix(suffix) for suffix in SUFFIXES))
+        return next((self.operations[name] for name in names if name in self.operations), None)
 
 
 @cache

@@ -178,7 +178,7 @@ class NoRecipientError(MailboxError):
 
 
 def handle_task_send(caller: Caller, body: object) -> CorvidTask:
-    """Send the task of ``body`` to the agent that `default_recipient` chooses, and return it as this dialect shows it.
+    """Send the task of ``body`` to the agent that `recipient_for` chooses, and return it as this dialect shows it.
 
     Order of refusals: `requests.ValidationFailedError`, `RateLimitedError`, `DepthExceededError`, `NoRecipientError`,
     then those of `sending.send_task`. Each request after the first check counts for the rate limit of its credential.

@@ -1,7 +1,5 @@
 """``tasks/send``, and the hub's agents and their cards at corvid-agent's routes, with its statuses and words."""
 
-import hashlib
-import json
 import re
 import unicodedata
 from collections.abc import Mapping
@@ -319,15 +317,11 @@ class PublicCardView(PublicDocumentView, AgentRoute):
     throttle_classes = (AddressThrottle,)
     open_to_routes = frozenset({"GET"})
 
-    def card(self, card: CardDocument) -> HttpResponseBase | None:
-        text = json.dumps(card, indent=2, ensure_ascii=False).encode()
-        return self.shown(card, tag=f'"{hashlib.sha256(text).hexdigest()[:32]}"')
-
 
 class HubCardView(PublicCardView):
     @operation("read_hub_card", answer=CardDocument, public=True)
     def get(self) -> HttpResponseBase | None:
-        return self.card(build_agent_card(self.base_url()))
+        return self.shown(build_agent_card(self.base_url()))
 
 
 class PublicAgentCardView(PublicCardView):
@@ -339,4 +333,4 @@ class PublicAgentCardView(PublicCardView):
         card = build_agent_card_for_agent(agent, self.base_url())
         if self.route() is not None:  # a route opens the card, but not the agent's profile at its own URL
             card["url"] = f"{self.base_url()}/.well-known/agents/{agent.display}"
-        return self.card(card)
+        return self.shown(card)

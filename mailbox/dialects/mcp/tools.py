@@ -48,7 +48,7 @@ TOOLS: dict[str, McpTool[Any]] = {}  # in the order in which a client sees them
 def tool(
     title: str, *, answer: type[BaseModel], reads: bool = False, repeatable: bool = False, destroys: bool = False
 ) -> Callable[[Run[Arguments]], Run[Arguments]]:
-    """Make a function the tool of its name. Its docstring is the description, and its last parameter the arguments."""
+    """Make a function the tool of its name. Its docstring describes it. Its parameter ``wanted`` has the arguments."""
     hints = {"readOnlyHint": reads, "destructiveHint": destroys, "idempotentHint": repeatable or reads}
 
     def made(run: Run[Arguments]) -> Run[Arguments]:

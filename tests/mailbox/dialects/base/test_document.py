@@ -83,7 +83,9 @@ def test_every_part_is_described() -> None:
     bare = [name for name, shape in COMPONENTS.items() if not shape.get("description", "").strip()]
     bare += [f"{component}.{name}" for component, name, field in fields() if not field.get("description", "").strip()]
     bare += [f"{of}?{one['name']}" for of, one in parameters() if not one.get("description", "").strip()]
-    bare += [one["operationId"] for _, one in OPERATIONS if not (one["summary"] and one.get("description"))]
+    bare += [
+        one["operationId"] for _, one in OPERATIONS if not (one["summary"] and one["tags"] and one.get("description"))
+    ]
     bare += [
         f"{one['operationId']} {status}"
         for _, one in OPERATIONS
