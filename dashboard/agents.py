@@ -21,7 +21,7 @@ from dashboard import send, time_charts
 from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.frame import HtmxRequest
-from dashboard.base.list_page import ROWS, ListPage, no_bytes
+from dashboard.base.list_page import ListPage, no_bytes
 from dashboard.base.page import choice_of
 from dashboard.figures import plots, thresholds
 from dashboard.people import proof
@@ -291,7 +291,7 @@ class AgentList(ListPage):
         return self.listed(rows)
 
     def paged(self, agents: AgentQuerySet) -> paging.Page[Any]:
-        """Return the page in the chosen order. More than `agent_order.SORTED_TO` agents are listed by name."""
+        """Return the page in the chosen order. More than `agents_module.SORTED_TO` agents are listed by name."""
         pks = None if self.sort.endswith("name") else self._sorted(agents)
         self.is_too_long = pks is None and not self.sort.endswith("name")
         self.number = None if pks is None else len(pks)
@@ -300,10 +300,10 @@ class AgentList(ListPage):
         name = f"{self.name} by {self.sort}"
         position = paging.after(self.request.GET.get("cursor"), name, (int,))
         start = 0 if position is None else position[0] + 1
-        wanted = pks[start : start + ROWS + 1]
+        wanted = pks[start : start + self.most + 1]
         rows = backlogs.standing_of(wanted, thresholds.limits(self.now))
         page_rows = ((rows[pk], (start + place,)) for place, pk in enumerate(wanted) if pk in rows)
-        return paging.page(page_rows, ROWS, name, weigh=no_bytes)
+        return paging.page(page_rows, self.most, name, weigh=no_bytes)
 
     def _sorted(self, agents: AgentQuerySet) -> Sequence[int] | None:
         trouble = agents_module.Trouble(

@@ -79,7 +79,6 @@ class Scheduler(ListPage):
             "agent": own_agents.SCHEDULER,
             "is_granted": auto_retry.is_granted(),
             "needs": requests.REQUEUE,
-            "is_filtered": False,
         }
 
     def shown(self, page: Page[Any], context: Mapping[str, Any]) -> object:

@@ -23,31 +23,32 @@ Attention = Mapping[str, thresholds.Count]  # the counts that need a person's at
 class Place(NamedTuple):
     """A place of the navigation. ``route`` names its page, its icon and its count.
 
-    The keys ``g`` and then ``key`` go there. ``counts`` is the filter of the rows that its count is of, and ``word`` is
-    the word for them.
+    The keys ``g`` and then ``key`` go there. ``counts`` is the filter of the rows that its count is of. ``counted`` is
+    their number in `standing.Attention`, and ``word`` the word for them.
     """
 
     route: str
     name: str
     key: str = ""
     counts: str = ""
+    counted: str = ""
     word: str = ""
 
 
 PLACES = (
     Place("overview", "Overview", "o"),
     Place("charts", "Charts"),
-    Place("leases", "Leases", "l", counts="state=stale", word="stale"),
+    Place("leases", "Leases", "l", counts="state=stale", counted="stale", word="stale"),
     Place("tasks", "Tasks", "t"),
     Place("trees", "Trees"),
-    Place("results", "Results", counts="delivery=pending", word="waiting"),
+    Place("results", "Results", counts="delivery=pending", counted="pending", word="waiting"),
     Place("failures", "Failures", "f"),
     Place("map", "Map", "m"),
-    Place("agents", "Agents", "a", counts="state=paused", word="paused"),
+    Place("agents", "Agents", "a", counts="state=paused", counted="paused", word="paused"),
     Place("access", "Access"),
     Place("idempotency", "Idempotency"),
     Place("scheduler", "Scheduler"),
-    Place("deliveries", "Deliveries", counts="state=disabled", word="failed"),
+    Place("deliveries", "Deliveries", counts="state=disabled", counted="given_up", word="failed"),
     Place("repairs", "Repairs", "p"),
     Place("audit", "Audit", "u"),
     Place("send", "Send a task"),
@@ -68,7 +69,12 @@ class NavItem(NamedTuple):
 def attention(now: datetime) -> Attention:
     """Read the counts of the navigation in one query."""
     counts = standing.attention(now, stale_after=thresholds.stale_after(), most=thresholds.COUNTED_TO)
-    return dict(zip((place.route for place in PLACES if place.counts), map(thresholds.Count, counts), strict=True))
+    return attention_of(counts._asdict())
+
+
+def attention_of(numbers: Mapping[str, int]) -> Attention:
+    """Return the counts of the navigation by route, from numbers that have the names of `standing.Attention`."""
+    return {place.route: thresholds.Count(numbers[place.counted]) for place in PLACES if place.counted}
 
 
 def notes_of(counts: Attention) -> dict[str, str]:

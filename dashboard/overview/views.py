@@ -5,6 +5,7 @@ from django.http import HttpRequest, HttpResponse
 
 from dashboard import time_charts
 from dashboard.agents import rows_of
+from dashboard.base import frame
 from dashboard.base.frame import Attention
 from dashboard.base.page import DashboardView
 from dashboard.figures import plots, thresholds
@@ -101,5 +102,4 @@ class Overview(DashboardView):
 def _attention(standing: decisions.OverviewFigures) -> Attention:
     """Take the counts of the navigation from the figures of the overview, which has read them."""
     stale, figures = min(standing.stale, thresholds.COUNTED_TO + 1), standing.figures
-    numbers = {"leases": stale, "results": figures.pending, "agents": figures.paused, "deliveries": figures.given_up}
-    return {route: thresholds.Count(number) for route, number in numbers.items()}
+    return frame.attention_of({**figures._asdict(), "stale": stale})

@@ -78,7 +78,7 @@ def test_the_last_call_sorts_agents_and_those_that_never_called_are_last(ana, tr
 
 
 def test_the_pages_of_a_sorted_list_have_each_agent_once(ana, monkeypatch, troubled):
-    monkeypatch.setattr("dashboard.agents.ROWS", 3)
+    monkeypatch.setattr("dashboard.agents.AgentList.most", 3)
     seen: list[str] = []
     cursor: str | None = ""
     while cursor is not None:

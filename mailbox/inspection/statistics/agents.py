@@ -251,8 +251,3 @@ def _summed(parts: Iterable[Pair]) -> list[Pair]:
 def with_backlog(keys: Iterable[int]) -> dict[int, Agent]:
     """Return these agents by primary key, each with ``queued`` and ``leased``."""
     return {agent.pk: agent for agent in backlogs.with_backlog(Agent.objects.filter(pk__in=list(keys)))}
-
-
-def floor(moment: datetime, span: int) -> datetime:
-    """Return the beginning of the slot of ``moment``."""
-    return moment - timedelta(minutes=minute_of(moment) % span, seconds=moment.second, microseconds=moment.microsecond)

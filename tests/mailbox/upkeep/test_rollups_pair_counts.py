@@ -29,7 +29,9 @@ def failed(alice, bob):
 
 
 def read(span=10, ago=timedelta(hours=2)):
-    found = agents.read_pairs(agents.floor(timezone.now() - ago, span), span=span)
+    moment = timezone.now() - ago
+    slot = moment.replace(minute=moment.minute // span * span, second=0, microsecond=0)
+    found = agents.read_pairs(slot, span=span)
     assert not found.is_cut
     return {(pair.sender, pair.recipient): pair[2:] for pair in found.pairs}
 
