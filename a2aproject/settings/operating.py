@@ -1,7 +1,7 @@
-"""Settings of metrics, the log, traces and alerts, of what the hub keeps and for how long, and of rates and quotas.
+"""Settings for those who run the hub: what they watch, what the hub keeps, and how much each caller may use.
 
-Alerts report decisions that wait too long for a person. The thresholds decide what "Needs a decision" and the health
-checks report.
+They watch by metrics, the log, traces and alerts. The thresholds decide what "Needs a decision", the health checks and
+the alerts report. The hub keeps rows for their times. Callers have rates and quotas.
 """
 
 import re

@@ -37,7 +37,7 @@ from mailbox.words import json_text
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 # How the paths of programs begin. Every other path has all middlewares, also a path of no view.
-PATHS = (
+PROGRAM_PATHS = (
     *("/a2a/", "/capabilities/", "/audit/", "/.well-known/", "/api/agents", "/api/tasks", "/api/v1/"),
     *("/agents/", "/tenants/", "/mcp"),
     *("/healthz", "/readyz", "/metrics"),
@@ -52,8 +52,8 @@ REPORTS = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP")  # how the na
 MOST_HOPS = 32
 # An address as proxies write it: 192.0.2.1, 192.0.2.1:5678, 2001:db8::1, [2001:db8::1] or [2001:db8::1]:5678.
 _HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([0-9A-Fa-f:.]+)", re.ASCII)
-PREFIX = "/admin/"
-METHODS = ("GET", "HEAD", "POST")
+ADMIN = "/admin/"
+ADMIN_METHODS = ("GET", "HEAD", "POST")
 COMPRESSED = ("/ops/", "/admin/", "/docs/", "/api/schema/", "/api/docs/")
 
 
@@ -77,7 +77,7 @@ class ProgramsMiddleware:
         self._headers: dict[bool, Mapping[str, tuple[str, str]]] = {}  # by whether the request came over https
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path_info.startswith(PATHS) or not _is_for_this_host(request):
+        if not request.path_info.startswith(PROGRAM_PATHS) or not _is_for_this_host(request):
             return self._through_all(request)
         response = self._view(request)
         if isinstance(response, HttpResponse):  # no stream
@@ -163,7 +163,7 @@ class PeopleMiddleware(Middleware):
             return None
         if request.path not in ENROLMENT and _lacks_second_factor(request, user):
             return _to_second_factor(request, user)
-        if not request.path.startswith("/admin/") or not user.is_staff:
+        if not request.path.startswith(ADMIN) or not user.is_staff:
             return None
         is_change = request.method == "POST" or FORMS_WITH_A_PASSWORD.fullmatch(request.path)
         return proof.demanded(request) if is_change else None
@@ -257,10 +257,10 @@ class AdminMiddleware(Middleware):
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        if not request.path_info.startswith(PREFIX):
+        if not request.path_info.startswith(ADMIN):
             return self.get_response(request)
-        if request.method not in METHODS:
-            return HttpResponseNotAllowed(METHODS)
+        if request.method not in ADMIN_METHODS:
+            return HttpResponseNotAllowed(ADMIN_METHODS)
         if json_text.problem_in(dict(request.GET.lists())):
             raise BadRequest
         response = self.get_response(request)
@@ -269,7 +269,7 @@ class AdminMiddleware(Middleware):
         return response
 
 
-TYPES = (
+COMPRESSED_TYPES = (
     "text/",
     "application/json",
     "application/jsonl",
@@ -284,7 +284,7 @@ class CompressionMiddleware(GZipMiddleware):
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         if not request.path_info.startswith(COMPRESSED) or not response.headers.get("Content-Type", "").startswith(
-            TYPES
+            COMPRESSED_TYPES
         ):
             return response
         compressed: HttpResponseBase = super().process_response(request, response)

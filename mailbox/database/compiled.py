@@ -86,7 +86,7 @@ class Compiled:
         self._compiler.connection = None  # each run takes that of its thread
 
     def rows(self, **values: Any) -> list[Any]:
-        """Run the query with these values of its `Given`; return what its queryset returns, or tuples."""
+        """Run the query with these values of its `Parameter`s; return what its queryset returns, or tuples."""
         compiler = self._bound(values)
         if isinstance(self._built, Query):
             return list(compiler.results_iter(tuple_expected=True))

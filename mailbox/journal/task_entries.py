@@ -1,4 +1,4 @@
-"""The numbered rows of a task's life, from its send to the receipt of its result, and other rows about tasks."""
+"""The numbered rows of a task's life, from its send to the acknowledgement of its result, and others about tasks."""
 
 import hashlib
 from collections.abc import Mapping

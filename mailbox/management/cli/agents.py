@@ -27,7 +27,7 @@ from mailbox.dialects.corvid.wire import CorvidAgent
 from mailbox.dialects.covenant import agent_wire
 from mailbox.inspection import lists
 from mailbox.management.cli import arguments, output, remote_agents
-from mailbox.management.cli.arguments import AGENT, NAME, REASON, WRONG_USAGE, argument, command
+from mailbox.management.cli.arguments import AGENT, NAME, OPTIONAL_REASON, WRONG_USAGE, argument, command
 from mailbox.words import ed25519, json_text
 from mailbox.words.ed25519 import KeyProof
 from mailbox.words.errors import InvalidJsonError, InvalidRequestError
@@ -53,14 +53,14 @@ def add_commands(commands: arguments.Commands) -> None:
     _add_registration(verbs)
     _add_signing_commands(verbs)
     what = "let callers without a key send to an agent by the official protocol"
-    command(verbs, "open", _open, NAME, REASON, help=what)
-    command(verbs, "close", _close, NAME, REASON, help="let no caller without a key send to an agent any more")
+    command(verbs, "open", _open, NAME, OPTIONAL_REASON, help=what)
+    command(verbs, "close", _close, NAME, OPTIONAL_REASON, help="let no caller without a key send to an agent any more")
     what = "print the base URL of an agent, and its card of the official protocol"
     command(verbs, "card", _card, NAME, help=what)
     command(verbs, "list", _list, help="list agents by name")
     reason = argument("--reason", required=True, metavar="TEXT", help="why; other agents and the journal see it")
     command(verbs, "pause", _pause, NAME, reason, help="stop an agent from leasing tasks until it is resumed")
-    command(verbs, "resume", _resume, NAME, REASON, help="let a paused agent lease tasks again")
+    command(verbs, "resume", _resume, NAME, OPTIONAL_REASON, help="let a paused agent lease tasks again")
     own = argument("name", metavar="NAME", help="operators@hub, scheduler@hub or anonymous@public")
     what = "take an agent of the hub itself, such as operators@hub, back from another program"
     command(verbs, "reclaim", _reclaim, own, help=what)

@@ -14,13 +14,11 @@ from mailbox.database import paging
 from mailbox.dialects.covenant import repair_wire, wire
 from mailbox.inspection import answers, lists
 from mailbox.management.cli import arguments, output
-from mailbox.management.cli.arguments import LEASE, LIMIT, TASK, argument, command, number
+from mailbox.management.cli.arguments import LEASE, LIMIT, REASON, TASK, argument, command, number
 from mailbox.models import Lease, Task
 from mailbox.repairs import repair, retry
 from mailbox.upkeep import compaction
 from mailbox.words import times
-
-REASON = argument("--reason", required=True, metavar="TEXT", help="why; the journal keeps it")
 
 
 def add_commands(commands: arguments.Commands) -> None:

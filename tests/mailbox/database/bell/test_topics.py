@@ -17,6 +17,16 @@ def test_each_row_of_a_task_rings_but_for_the_receipt_of_its_result():
     assert silent == {Kind.RESULT_DELIVERED, Kind.RESULT_ACKED}
 
 
+def test_of_the_other_rows_three_kinds_ring():
+    of_tasks = {row.row_kind for row in LifeEntry.__subclasses__()}
+
+    assert {kind for kind in Kind if topics.RINGS[kind]} - of_tasks == {
+        Kind.PUSH_CONFIG_SET,
+        Kind.PUSH_RESENT,
+        Kind.AGENT_RESUMED,
+    }
+
+
 @pytest.mark.one_database
 def test_topics_name_what_they_are_of():
     task = uuid4()

@@ -134,7 +134,10 @@ class Session:
         return contexts.connected(self.context, retry=retry)
 
     def ask(self, request: Callable[[Hub], object]) -> Any:
-        """Return the hub's JSON that answers a request of the client, which then makes no model. Raises `HubError`."""
+        """Return the hub's JSON that answers a request of the client, which then makes no model. Raises `HubError`.
+
+        For requests whose method returns what `Hub.perform` returns, unchanged.
+        """
         client = copy.copy(self.hub)
         vars(client)["perform"] = self.perform
         return request(client)
