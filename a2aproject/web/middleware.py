@@ -147,13 +147,16 @@ def _is_api(path: str) -> bool:
 class PeopleMiddleware(Middleware):
     """Ends old sessions, asks for the second factor that a setting requires, and for a proof before admins' changes.
 
-    It covers the dashboard and Django's admin.
+    It covers the dashboard and Django's admin. It lets no cache keep an answer, redirects and errors included.
     """
 
     def __call__(self, request: HtmxRequest) -> HttpResponseBase:
-        if request.path.startswith(PAGES_FOR_PEOPLE) and request.path != ICON:
-            sessions.keep(request)
-        return self.get_response(request)
+        if not request.path.startswith(PAGES_FOR_PEOPLE) or request.path == ICON:
+            return self.get_response(request)
+        sessions.keep(request)
+        response = self.get_response(request)
+        add_never_cache_headers(response)
+        return response
 
     def process_view(self, request: HtmxRequest, *view: Any) -> HttpResponseBase | None:
         if not request.path.startswith(PAGES_FOR_PEOPLE) or request.path in SIGN_IN_PATHS:
@@ -251,7 +254,7 @@ def _is_in(address: IPv4Address | IPv6Address, networks: tuple[object, ...]) -> 
 
 
 class AdminMiddleware(Middleware):
-    """Answers 405 to other methods than those of a browser, and lets no cache keep a page.
+    """Answers 405 to other methods than those of a browser.
 
     A query with text that PostgreSQL cannot store, such as NUL, is answered with 400: comparing it fails there.
     """
@@ -263,10 +266,7 @@ class AdminMiddleware(Middleware):
             return HttpResponseNotAllowed(ADMIN_METHODS)
         if json_text.problem_in(dict(request.GET.lists())):
             raise BadRequest
-        response = self.get_response(request)
-        if not response.has_header("Cache-Control"):
-            add_never_cache_headers(response)
-        return response
+        return self.get_response(request)
 
 
 COMPRESSED_TYPES = (

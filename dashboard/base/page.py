@@ -20,7 +20,7 @@ from django.contrib.auth.views import redirect_to_login
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.cache import add_never_cache_headers, patch_vary_headers
+from django.utils.cache import patch_vary_headers
 from django.utils.encoding import iri_to_uri
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views import View
@@ -87,7 +87,6 @@ class DashboardView(View):
         if self.is_fragment and time.monotonic() - began > SLOW:
             response["HX-Trigger"] = "live:slow"
         patch_vary_headers(response, ["Cookie", "HX-Request"])
-        add_never_cache_headers(response)
         return response
 
     def _answer(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:

@@ -11,7 +11,6 @@ from django.contrib.auth import authenticate
 from django.contrib.auth.models import User
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import render
-from django.utils.cache import add_never_cache_headers
 
 from dashboard.base import frame, lost_form, sessions
 from dashboard.base.frame import HtmxRequest
@@ -112,6 +111,4 @@ def _page(request: HtmxRequest, person: User, problem: str = "", *, ticket: str 
         "username": person.username,
     }
     template = "ops/proof.html#panel" if request.htmx else "ops/proof.html"
-    response = render(request, template, context, status=HTTPStatus.FORBIDDEN)
-    add_never_cache_headers(response)
-    return response
+    return render(request, template, context, status=HTTPStatus.FORBIDDEN)

@@ -14,7 +14,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.shortcuts import render
 from django.urls import reverse
-from django.utils.cache import add_never_cache_headers
 from django.views import View
 
 from dashboard.base import frame, page, sessions
@@ -68,9 +67,7 @@ class SecondStep(View):
     def _show(self, problem: str = "") -> HttpResponse:
         context = {**frame.look(self.request), "problem": problem}
         status = HTTPStatus.UNPROCESSABLE_ENTITY if problem else HTTPStatus.OK
-        response = render(self.request, "ops/second_step.html", context, status=status)
-        add_never_cache_headers(response)
-        return response
+        return render(self.request, "ops/second_step.html", context, status=status)
 
 
 class SignInForm(AuthenticationForm):

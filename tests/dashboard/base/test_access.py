@@ -113,6 +113,13 @@ def test_an_unknown_path_gets_a_404_page(ana):
     assert "Page not found" in response.text
 
 
+@pytest.mark.parametrize("path", [*(path for name, path, _ in ROUTES if name != "favicon"), "/ops/nowhere/", "/admin/"])
+def test_no_cache_keeps_an_answer_to_a_person_or_a_stranger(ana, path):
+    answers = [Client().get(path), ana.get(path), ana.post(path, headers={"Sec-Fetch-Site": "cross-site"})]
+
+    assert ["no-store" in answer.get("Cache-Control", "") for answer in answers] == [True, True, True]
+
+
 @pytest.mark.parametrize("path", ["repairs/1/discard/", "repairs/1/continue/", f"tasks/{uuid.UUID(int=9)}/read/"])
 def test_a_post_only_path_answers_get_with_405_and_explains(ana, path):
     response = ana.get(f"/ops/{path}")
