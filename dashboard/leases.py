@@ -138,7 +138,7 @@ class ForceErrorForm(RepairForm):
     )
 
 
-class Repair(Act[Lease]):
+class Repair(Act[Lease], is_base=True):
     """A repair of exactly the lease that the form shows. ``route`` is the verb's part of the address."""
 
     home = "ops:leases"

@@ -96,6 +96,8 @@ class SavablePage(DashboardView):
 class SavedViews(DashboardView):
     """The views that the person may open. A POST saves one more, under a name."""
 
+    needs = ""
+
     def get(self, request: HttpRequest) -> HttpResponse:
         return self.list_of()
 

@@ -29,7 +29,7 @@ class Wording:
     about: str = ""
 
 
-class Act(DashboardView, Generic[Subject]):
+class Act(DashboardView, Generic[Subject], is_base=True):
     """One change that needs a reason. A form acts once, however often it is sent.
 
     ``home`` names the list of subjects.

@@ -72,7 +72,7 @@ ACTIONS = {
 class DashboardView(View):
     """A page for a signed-in person. Its POST needs the action ``needs``; a refusal is journalled.
 
-    Pages without ``needs`` change nothing but the person's own browser.
+    A page with a POST that does not name its ``needs`` cannot be imported. "" is for changes of the person's own.
     """
 
     needs: ClassVar[str] = ""
@@ -80,6 +80,16 @@ class DashboardView(View):
     request: HtmxRequest
     caller: callers.Caller
     now: datetime
+
+    def __init_subclass__(cls, *, is_base: bool = False, **options: object) -> None:
+        """Raise `TypeError` for a page whose changes no gate would check. ``is_base``: its subclasses are the pages."""
+        super().__init_subclass__(**options)
+        for verb in ("put", "patch", "delete"):
+            if hasattr(cls, verb):
+                raise TypeError(f"{cls.__qualname__} has a {verb}: pages take changes by POST alone")
+        names_it = any("needs" in vars(base) for base in cls.__mro__ if base is not DashboardView)
+        if hasattr(cls, "post") and not names_it and not is_base:
+            raise TypeError(f"{cls.__qualname__} has a post, and does not name the action that it needs")
 
     def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
         began = time.monotonic()

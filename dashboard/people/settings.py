@@ -28,6 +28,8 @@ QR_SCALE = 5  # pixels of a module
 class Settings(DashboardView):
     """The person's preferences. They change nothing but the cookies of this browser."""
 
+    needs = ""
+
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._form(preferences.Preferences.of(request).zone)
 
@@ -92,6 +94,8 @@ class OwnSession(NamedTuple):
 class Password(DashboardView):
     """The person's own password and sessions. Each form asks for the current password."""
 
+    needs = ""
+
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show()
 
@@ -152,6 +156,8 @@ def _time(seconds: float) -> datetime:
 
 class SecondFactorPage(DashboardView):
     """The person's own second factor: set up, confirmed by a code, recovery codes, removed."""
+
+    needs = ""
 
     def get(self, request: HttpRequest) -> HttpResponse:
         return self._show()
