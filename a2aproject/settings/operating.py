@@ -98,10 +98,10 @@ A2A_AGENT_REQUESTS_BURST = env.integer("A2A_AGENT_REQUESTS_BURST", 2000, least=1
 A2A_ADDRESS_REQUESTS_PER_S = env.integer("A2A_ADDRESS_REQUESTS_PER_S", 50, least=0)
 A2A_ADDRESS_REQUESTS_BURST = env.integer("A2A_ADDRESS_REQUESTS_BURST", 200, least=1)
 
-# tasks/send: requests per minute and credential, and the number of tasks beyond which resolved tasks are deleted.
+# tasks/send: requests per minute and agent, and the number of tasks beyond which resolved tasks are deleted.
 A2A_INBOUND_RATE_LIMIT_PER_MIN = env.integer("A2A_INBOUND_RATE_LIMIT_PER_MIN", 5, least=1)
 A2A_TASKS_SEND_CAP = env.integer("A2A_TASKS_SEND_CAP", 1000, least=1)
-# YEOMAN: messages and tasks per minute and credential.
+# YEOMAN: messages and tasks per minute and agent.
 A2A_RECEIVE_RATE_LIMIT_PER_MIN = env.integer("A2A_RECEIVE_RATE_LIMIT_PER_MIN", 600, least=1)
 # Requests per minute without a key, from one address to one agent that is open to anyone.
 A2A_ANONYMOUS_RATE_LIMIT_PER_MIN = env.integer("A2A_ANONYMOUS_RATE_LIMIT_PER_MIN", 120, least=1)

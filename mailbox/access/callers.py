@@ -57,14 +57,6 @@ class Caller:
         return cls(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, oversees=True)
 
     @property
-    def counted_as(self) -> str:
-        """The name that rate limits count requests under: the API key, or without one the caller.
-
-        An agent may give each of its programs a key, and each key then has a limit of its own.
-        """
-        return f"key {self.credential}" if self.credential else self.name
-
-    @property
     def is_stranger(self) -> bool:
         """Whether anyone may be this caller, as by a public route or without credentials."""
         return self.sends_only or self.is_anonymous

@@ -207,9 +207,9 @@ def handle_task_send(caller: Caller, body: object) -> CorvidTask:
 
 
 def count(caller: Caller) -> None:
-    """Count a request of the caller's credential; raise `RateLimitedError` beyond the limit of a minute."""
+    """Count a request of the caller under all its keys; raise `RateLimitedError` beyond the limit of a minute."""
     rates.take_from_window(
-        f"tasks/send:{caller.counted_as}",
+        f"tasks/send:{caller.name}",
         limit=settings.A2A_INBOUND_RATE_LIMIT_PER_MIN,
         window=timedelta(minutes=1),
     )

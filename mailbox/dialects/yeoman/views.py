@@ -86,7 +86,7 @@ class YeomanView(DialectView):
         Raises `RateLimitedError`, `requests.UnprocessableError` and `InvalidJsonError`.
         """
         limit = settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN
-        rates.take_from_window(f"yeoman:{self.caller.counted_as}", limit=limit, window=timedelta(minutes=1))
+        rates.take_from_window(f"yeoman:{self.caller.name}", limit=limit, window=timedelta(minutes=1))
         return requests.parse(shape, self.json())
 
     def query(self, shape: type[Shape]) -> Shape:

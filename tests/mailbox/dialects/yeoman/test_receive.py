@@ -145,12 +145,13 @@ def test_a_wrong_method_is_refused_before_a_missing_key(client, method):
     assert response.json() == {"detail": "Method Not Allowed"}
 
 
-def test_the_limit_counts_messages_by_key_and_not_by_peer_name(peer, bob, settings):
+def test_the_limit_counts_messages_by_agent_and_not_by_key_or_peer_name(peer, alice, bob, settings):
     settings.A2A_RECEIVE_RATE_LIMIT_PER_MIN = 2
     other = yeoman.Peer(bob)
 
-    statuses = [peer.receive(envelope(fromPeerId=f"peer-{number}")).status_code for number in range(3)]
-    refused = peer.receive(envelope())
+    senders = (peer, yeoman.Peer(alice), peer)
+    statuses = [sender.receive(envelope(fromPeerId=f"peer-{at}")).status_code for at, sender in enumerate(senders)]
+    refused = yeoman.Peer(alice).receive(envelope())
 
     assert statuses == [200, 200, 429]
     assert refused.json() == {"detail": "A2A rate limit exceeded"}
