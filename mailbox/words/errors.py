@@ -372,14 +372,15 @@ def _lack(refusal: MailboxError) -> Lack | None:
 
 
 def _for_people(refusal: MailboxError, lack: Lack, group: str) -> str:
-    held = f"the capability is held by {' and '.join(lack.held_by)}"
+    held = f"the capability is held by {' and '.join(lack.held_by) or 'agents alone'}"
     return f"{refusal.message} Its scope is {lack.scope_id}. {group}; {held}."
 
 
 def _for_program(lack: Lack) -> str:
     match lack.remedy:
         case Remedy.GROUP:
-            return f"Use the API key of a person in the group {' or '.join(lack.held_by)}."
+            held = f"a person in the group {' or '.join(lack.held_by)}" if lack.held_by else "an agent"
+            return f"Use the API key of {held}."
         case Remedy.TARGET:
             return f'"{lack.target}" names no agent, or several: register the agent, or use its full name (name@host).'
         case Remedy.GRANT:

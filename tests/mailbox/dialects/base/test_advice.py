@@ -1,7 +1,15 @@
 """The error for a missing capability says how to get it."""
 
-import pytest
+from uuid import uuid4
 
+import pytest
+from django.utils import timezone
+
+from mailbox.access import capabilities
+from mailbox.access.callers import Role
+from mailbox.access.requests import Request
+from mailbox.words import errors
+from tests.support import factories
 from tests.support.api import Api
 
 pytestmark = pytest.mark.django_db
@@ -32,3 +40,21 @@ def test_the_error_for_an_action_of_people_names_the_groups(bob, mallory):
     assert refused["message"] == (
         'This requires capability "a2a.agents.pause". Use the API key of a person in the group operator or admin.'
     )
+
+
+def test_the_error_for_an_action_of_agents_names_no_group(alice, bob):
+    lease = factories.leased_task(alice, bob)
+    body = {"task_id": str(lease.task.uuid), "lease_id": str(lease.lease_id), "status": "ok", "content": []}
+
+    refused = Api(factories.person("ana", Role.OPERATOR)).post("/a2a/results", body).json()
+
+    assert refused["message"] == 'This requires capability "a2a.respond.alice@local". Use the API key of an agent.'
+
+
+def test_a_person_reads_that_agents_alone_hold_the_capability(alice):
+    ana = factories.person("ana", Role.OPERATOR)
+
+    with pytest.raises(errors.CapabilityMissingError) as refused:
+        capabilities.require(ana, Request.to_respond(alice.agent, uuid4(), None), timezone.now())
+
+    assert errors.text_for_person(refused.value).endswith("group operator; the capability is held by agents alone.")
