@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from a2aproject.errors import UnusableSettingError
 from a2aproject.settings.environment import env
 
 # The address where the hub listens, and the public URL that people and agents use.
@@ -44,12 +45,18 @@ A2A_BODY_TIMEOUT_S = env.integer("A2A_BODY_TIMEOUT_S", 30, least=1, most=60)
 A2A_LONGEST_WAIT_MS = env.integer("A2A_LONGEST_WAIT_MS", 50_000, least=0, most=600_000)
 
 # Networks of proxies whose X-Forwarded-For and X-Forwarded-Proto count. A hub at an https URL has one, mostly on its
-# own machine.
+# own machine. Every program at these addresses counts as a proxy, unless proxies add a secret.
 A2A_TRUSTED_PROXIES = env.networks("A2A_TRUSTED_PROXIES", ["127.0.0.0/8", "::1/128"] if _is_https else [])
+A2A_PROXY_SECRET: str = env.str("A2A_PROXY_SECRET", "")
 SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if A2A_TRUSTED_PROXIES else None
 
 # The header in which trusted proxies pass on a client's certificate; "" for none. Then its name in a request's environ.
 A2A_CLIENT_CERT_HEADER: str = env.str("A2A_CLIENT_CERT_HEADER", "")
+if A2A_CLIENT_CERT_HEADER and not (A2A_PROXY_SECRET or env.seen["A2A_TRUSTED_PROXIES"].is_set):
+    raise UnusableSettingError(
+        "A2A_CLIENT_CERT_HEADER needs A2A_PROXY_SECRET or A2A_TRUSTED_PROXIES: without the secret, each program at a "
+        "trusted address can claim any certificate."
+    )
 A2A_CLIENT_CERT_META = f"HTTP_{A2A_CLIENT_CERT_HEADER.upper().replace('-', '_')}" if A2A_CLIENT_CERT_HEADER else ""
 
 SECURE_HSTS_SECONDS = 31_536_000 if _is_https else 0

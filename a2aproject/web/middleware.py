@@ -23,6 +23,7 @@ from django.middleware.gzip import GZipMiddleware
 from django.middleware.security import SecurityMiddleware
 from django.urls import Resolver404, resolve, reverse
 from django.utils.cache import add_never_cache_headers
+from django.utils.crypto import constant_time_compare
 from rest_framework.views import APIView
 
 from a2aproject.web.errors import PAGES_FOR_PEOPLE
@@ -47,7 +48,7 @@ SIGN_IN_PATHS = ("/ops/sign-in/", "/ops/sign-out/", "/admin/login/", "/admin/log
 ENROLMENT = ("/ops/settings/second-factor/", "/ops/settings/password/", "/admin/password_change/")
 # Pages of the admin on which an admin types a password: the proof comes before, so that no typed password is lost.
 FORMS_WITH_A_PASSWORD = re.compile(r"/admin/auth/user/(add|[^/]+/password)/")
-CHAIN, SCHEME = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO"
+CHAIN, SCHEME, SECRET = "HTTP_X_FORWARDED_FOR", "HTTP_X_FORWARDED_PROTO", "HTTP_X_HUB_PROXY_SECRET"
 REPORTS = ("HTTP_X_FORWARDED", "HTTP_FORWARDED", "HTTP_X_REAL_IP")  # how the names of such headers begin
 MOST_HOPS = 32
 # An address as proxies write it: 192.0.2.1, 192.0.2.1:5678, 2001:db8::1, [2001:db8::1] or [2001:db8::1]:5678.
@@ -199,16 +200,18 @@ class ProxyMiddleware(Middleware):
     The address is the right-most one of ``X-Forwarded-For`` that is no trusted proxy. Addresses further left are the
     client's own words. The scheme is the right-most one of ``X-Forwarded-Proto``. No later code sees other headers of
     this kind: ``X-Forwarded-*``, ``Forwarded`` and ``X-Real-IP``. The client certificate of ``A2A_CLIENT_CERT_HEADER``
-    is taken from a trusted proxy alone, too.
+    is taken from a trusted proxy alone, too. With ``A2A_PROXY_SECRET`` a proxy is trusted if it also sends the secret.
     """
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         meta = request.META
         reports = {name: meta.pop(name) for name in [name for name in meta if name.startswith(REPORTS)]}
         certificate = reports.pop(settings.A2A_CLIENT_CERT_META, "") or meta.pop(settings.A2A_CLIENT_CERT_META, "")
+        secret = meta.pop(SECRET, "")
         peer = address_in(meta.get("REMOTE_ADDR", ""))
         if peer is not None:
-            by_proxy = is_trusted(peer)
+            has_secret = not settings.A2A_PROXY_SECRET or constant_time_compare(secret, settings.A2A_PROXY_SECRET)
+            by_proxy = has_secret and is_trusted(peer)
             meta["REMOTE_ADDR"] = str(_client(peer, reports.get(CHAIN, "")) if by_proxy else peer)
             if by_proxy and certificate:
                 meta[settings.A2A_CLIENT_CERT_META] = certificate

@@ -239,6 +239,16 @@ def test_a_hub_at_an_https_url_trusts_the_proxies_of_its_own_machine(read, envir
     assert bool(header) == bool(trusted)
 
 
+@pytest.mark.parametrize("url", [HTTPS, ""])
+def test_a_header_with_certificates_needs_a_choice_of_who_counts_as_a_proxy(read, url):
+    hub = {"PUBLIC_URL": url, "A2A_CLIENT_CERT_HEADER": "X-Client-Cert"}
+
+    with pytest.raises(UnusableSettingError, match="needs A2A_PROXY_SECRET or A2A_TRUSTED_PROXIES"):
+        read("A2A_CLIENT_CERT_META", **hub)
+    for choice in ({"A2A_TRUSTED_PROXIES": "127.0.0.1"}, {"A2A_PROXY_SECRET": "only the proxy knows"}):
+        assert read("A2A_CLIENT_CERT_META", **hub, **choice) == ["HTTP_X_CLIENT_CERT"]
+
+
 def test_cookies_are_bound_to_the_host_of_an_https_url(read):
     names = ("SESSION_COOKIE_NAME", "CSRF_COOKIE_NAME", "SESSION_COOKIE_SECURE", "CSRF_COOKIE_SECURE")
 

@@ -98,6 +98,21 @@ def test_the_right_most_scheme_counts(reported, is_secure):
     assert seen(PROXY, HTTP_X_FORWARDED_PROTO=reported).is_secure() == is_secure
 
 
+@pytest.mark.parametrize("secret", [{}, {"HTTP_X_HUB_PROXY_SECRET": ""}, {"HTTP_X_HUB_PROXY_SECRET": "gu\xe9ssed"}])
+def test_where_proxies_add_a_secret_another_program_at_their_address_is_no_proxy(settings, secret):
+    settings.A2A_PROXY_SECRET = "only the proxy knows"
+    settings.A2A_CLIENT_CERT_META = "HTTP_X_CLIENT_CERT"
+    certificate = {"HTTP_X_CLIENT_CERT": "a public certificate"}
+
+    program = seen(PROXY, **REPORTS, **certificate, **secret)
+    proxied = seen(PROXY, **REPORTS, **certificate, HTTP_X_HUB_PROXY_SECRET="only the proxy knows")
+
+    assert program.META.keys().isdisjoint(REPORTS.keys() | certificate.keys() | secret.keys())
+    assert program.META["REMOTE_ADDR"] == PROXY
+    assert (proxied.META["REMOTE_ADDR"], proxied.META["HTTP_X_CLIENT_CERT"]) == ("198.51.100.1", "a public certificate")
+    assert "HTTP_X_HUB_PROXY_SECRET" not in proxied.META
+
+
 @pytest.mark.parametrize("peer", ["", "unix:", "not an address"])
 def test_a_peer_without_an_address_is_no_proxy(peer):
     request = seen(peer, **REPORTS)
