@@ -41,6 +41,7 @@ OIDC_RP_SCOPES: str = env.str("A2A_OIDC_SCOPES", "openid email")
 OIDC_RP_SIGN_ALGO = env.word("A2A_OIDC_ALGORITHM", "RS256", "RS256", "ES256")
 OIDC_AUTHENTICATION_CALLBACK_URL = "oidc-callback"
 OIDC_USE_PKCE = True
+OIDC_MAX_STATES = 4  # sign-ins that a browser has begun: its cookie holds them
 OIDC_TIMEOUT = 10  # seconds for each call of the provider
 # The people: the name of the provider on the button, the claim with their groups there, and the role of each group.
 A2A_OIDC_NAME = env.str("A2A_OIDC_NAME", "OpenID Connect")

@@ -22,7 +22,7 @@ from dashboard.templatetags.ops import words_of
 from mailbox.access import audit, callers, requests
 from mailbox.access.agents import grants
 from mailbox.access.credentials import authentication, keys
-from mailbox.access.people import second_factor, staff
+from mailbox.access.people import provisioning, second_factor, staff
 from mailbox.journal import access_entries, hub_entries
 from mailbox.models import Agent, ApiKey, CapabilityGrant
 from mailbox.words import errors, kinds
@@ -204,13 +204,19 @@ class PersonAdmin(ChangedByAdmins, UserAdmin):  # type: ignore[type-arg]
     )
     readonly_fields = ("last_login", "date_joined")
     filter_horizontal = ()
-    actions = ("reset_second_factor",)
+    actions = ("reset_second_factor", "unlink_provider")
 
     @admin.action(description="Remove lost second factor", permissions=["change"])
     def reset_second_factor(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
         caller = caller_of(request)
         removed = [person.username for person in queryset if second_factor.reset(caller, person.username)]
         messages.success(request, f"Removed for {', '.join(removed)}." if removed else "No second factor to remove.")
+
+    @admin.action(description="Unlink account at the provider", permissions=["change"])
+    def unlink_provider(self, request: HttpRequest, queryset: QuerySet[User]) -> None:
+        caller = caller_of(request)
+        unlinked = [person.username for person in queryset if provisioning.unlink(caller, person.username)]
+        messages.success(request, f"Unlinked for {', '.join(unlinked)}." if unlinked else "No account to unlink.")
 
     @admin.display(description="groups")
     def groups_of(self, person: User) -> str:

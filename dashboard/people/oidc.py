@@ -6,15 +6,18 @@ Only a hub with a provider loads this module. It needs the extra ``oidc``.
 import logging
 import time
 from collections.abc import Mapping
+from copy import copy
 from typing import Any
 
 import httpx
 from django.conf import settings
 from django.contrib.auth import login
 from django.contrib.auth.models import User
+from django.contrib.sessions.backends import signed_cookies
 from django.core.exceptions import SuspiciousOperation
 from django.db import IntegrityError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.shortcuts import resolve_url
 from django.urls import path, reverse
 from jwt import PyJWK, PyJWKSet, get_unverified_header
 from jwt.exceptions import PyJWTError
@@ -25,11 +28,14 @@ from dashboard.base import sessions
 from dashboard.people import sign_in
 from mailbox.access.callers import Role
 from mailbox.access.people import provisioning, second_factor, sign_ins
+from mailbox.models import ProviderAccount
 from mailbox.words import errors, json_text
 
 LARGEST_ANSWER = 1024 * 1024  # bytes
 MOST_SHOWN = 200  # characters of a refusal, for the log
 LONGEST_NAME = 150  # characters of a person's name, which is the address
+LONGEST_NEXT = 1500  # characters of the page to go on to; a browser keeps 4 KiB of a cookie
+WALK_LASTS = 600  # seconds
 JWT = "application/jwt"
 OF_TOKENS = (PyJWTError, ArithmeticError, LookupError, TypeError, ValueError)  # raised by what reads a foreign token
 _logger = logging.getLogger(__name__)
@@ -37,6 +43,17 @@ _logger = logging.getLogger(__name__)
 
 class UnusableAnswerError(Exception):
     """The provider gave no answer in time, or an answer that the hub cannot use."""
+
+
+class RefusedError(Exception):
+    """The hub does not let in the owner of this account at the provider.
+
+    ``username`` is the person who has the account's address but another account; "" for another reason.
+    """
+
+    def __init__(self, message: object, username: str = "") -> None:
+        super().__init__(message)
+        self.username = username
 
 
 def ask(method: str, url: str, **options: Any) -> tuple[str, bytes]:
@@ -85,10 +102,10 @@ def text_of(answer: Mapping[str, Any], name: str) -> str:
 
 
 class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package has no types
-    """Finds a person by the address that the provider has verified.
+    """Finds a person by the account at the provider; at its first sign-in, by the address that the provider verified.
 
-    Raises `SuspiciousOperation` for tokens and people that are not right, and `UnusableAnswerError` for an answer of
-    the provider that cannot be used.
+    Raises `SuspiciousOperation` for tokens that are not right, `RefusedError` for people, and `UnusableAnswerError` for
+    an answer of the provider that cannot be used. It never returns None: django-axes would lock the client's address.
     """
 
     def get_token(self, payload: dict[str, Any]) -> dict[str, Any]:
@@ -114,11 +131,13 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
             claims: dict[str, Any] = super().verify_token(token, **kwargs)
         except OF_TOKENS as error:
             raise UnusableAnswerError(f"the token cannot be used: {type(error).__name__}: {error}") from error
-        audience = claims.get("aud")
+        audience, hub = claims.get("aud"), settings.OIDC_RP_CLIENT_ID
         meant = audience if isinstance(audience, list) else [audience]
-        if claims.get("iss") != settings.A2A_OIDC_ISSUER or settings.OIDC_RP_CLIENT_ID not in meant:
+        if claims.get("iss") != settings.A2A_OIDC_ISSUER or hub not in meant:
             raise SuspiciousOperation("The token is of another issuer or for another client.")
-        if "nonce" in kwargs and not (claims.get("exp") and claims.get("sub")):
+        if claims.get("azp", hub if meant == [hub] else None) != hub:
+            raise SuspiciousOperation("The token is for further clients, and not given to this one.")
+        if "nonce" in kwargs and not (claims.get("exp") and _is_subject(claims.get("sub"))):
             raise SuspiciousOperation("The token names no person or no end.")
         return claims
 
@@ -131,6 +150,33 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
             raise SuspiciousOperation("The provider tells of another person than the token names.")
         source = about if "email" in about else payload  # an address counts as verified only by its own source
         return {**payload, **about, "email": source.get("email"), "email_verified": source.get("email_verified")}
+
+    def get_or_create_user(self, access_token: str, id_token: str, payload: dict[str, Any]) -> User:
+        """Return the person whose account this is, with the role that the provider says."""
+        try:
+            claims = self.get_userinfo(access_token, id_token, payload)
+        except SuspiciousOperation as error:
+            raise RefusedError(error) from error
+        if not self.verify_claims(claims):
+            raise RefusedError("The provider has not verified the address, or the person has no role.")
+        address = sessions.address_of(self.request)
+        known = provisioning.person_of(claims["sub"])
+        person = known or self._with_address(claims)
+        if not person.is_active:
+            raise RefusedError("The person is inactive.")
+        if not known and not provisioning.link(person, claims["sub"], address):
+            raise RefusedError("The person with the address has another account at the provider.", person.username)
+        role = role_in(claims)
+        return provisioning.give_role(person, role, address) if role else person
+
+    def _with_address(self, claims: dict[str, Any]) -> User:
+        """Return the person with the address of the claims, who is added if the hub adds people."""
+        people = self.filter_users_by_claims(claims)
+        if not people and settings.OIDC_CREATE_USER:
+            return self.create_user(claims)
+        if len(people) != 1:
+            raise RefusedError(f"{len(people)} people of the hub have the address.")
+        return people[0]
 
     def filter_users_by_claims(self, claims: dict[str, Any]) -> list[User]:
         """Return the people with this address. Case matters unless both addresses are ASCII.
@@ -150,19 +196,19 @@ class Backend(OIDCAuthenticationBackend):  # type: ignore[misc]  # its package h
     def create_user(self, claims: dict[str, Any]) -> User:
         """Add the person; find the person whom another sign-in has added meanwhile."""
         if len(claims["email"]) > LONGEST_NAME:
-            raise SuspiciousOperation(f"The address has more than {LONGEST_NAME} characters.")
+            raise RefusedError(f"The address has more than {LONGEST_NAME} characters.")
         try:
             return provisioning.add(claims["email"], role_in(claims), sessions.address_of(self.request))
         except IntegrityError:
             people = self.filter_users_by_claims(claims)
             if len(people) != 1:
-                raise SuspiciousOperation("The address is the name of a person who has another address.") from None
-            return self.update_user(people[0], claims)
+                raise RefusedError("The address is the name of a person who has another address.") from None
+            return people[0]
 
-    def update_user(self, user: User, claims: dict[str, Any]) -> User:
-        """Give the person the role that the provider says, unless the hub alone gives roles."""
-        role = role_in(claims)
-        return provisioning.give_role(user, role, sessions.address_of(self.request)) if role else user
+
+def _is_subject(text: object) -> bool:
+    is_short = isinstance(text, str) and 0 < len(text) <= ProviderAccount.LONGEST_SUBJECT
+    return is_short and str(text).isascii() and str(text).isprintable()
 
 
 def _is_same(address: str, other: str) -> bool:
@@ -179,19 +225,80 @@ def role_in(claims: dict[str, Any]) -> Role | None:
     return next((role for role in (Role.ADMIN, Role.OPERATOR, Role.VIEWER) if role in roles), None)
 
 
+class Walk(signed_cookies.SessionStore):
+    """The sign-ins that a browser has begun, in a signed cookie: a stranger stores no row of a session."""
+
+    def get_session_cookie_age(self) -> int:
+        return WALK_LASTS
+
+
+def _cookie() -> str:
+    return f"{settings.SESSION_COOKIE_NAME}-provider"
+
+
+def _walking(request: HttpRequest) -> HttpRequest:
+    """Return the request with a `Walk` as the session that the library reads and writes."""
+    walking = copy(request)
+    walking.session = Walk(request.COOKIES.get(_cookie()))
+    return walking
+
+
+def _remember(walking: HttpRequest, response: HttpResponse) -> HttpResponse:
+    """Set the browser's cookie to what is left of its walk."""
+    walking.session.save()
+    response.set_cookie(
+        _cookie(),
+        walking.session.session_key or "",
+        max_age=WALK_LASTS if walking.session.get("oidc_states") else 0,
+        secure=settings.SESSION_COOKIE_SECURE,
+        httponly=True,
+        samesite="Lax",
+    )
+    return response
+
+
+class Start(OIDCAuthenticationRequestView):  # type: ignore[misc]  # its package has no types
+    """The page that sends a person to the provider. Any link may lead here, so it changes no one's session."""
+
+    def get(self, request: HttpRequest) -> HttpResponse:
+        if request.user.is_authenticated:
+            return HttpResponseRedirect(resolve_url(settings.LOGIN_REDIRECT_URL))
+        walking = _walking(request)
+        response = super().get(walking)
+        if len(walking.session["oidc_login_next"] or "") > LONGEST_NEXT:
+            walking.session["oidc_login_next"] = None
+        return _remember(walking, response)
+
+
 class Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # its package has no types
     """The page to which the provider sends a person back. A person with a second factor must enter a code next."""
 
+    walking: HttpRequest
+
     def get(self, request: HttpRequest) -> HttpResponse:
+        self.walking = _walking(request)
+        return _remember(self.walking, self._answer())
+
+    def _answer(self) -> HttpResponse:
+        """Return the answer to a walk that this browser began. Any other changes nothing, and writes no row."""
+        answer, begun = self.request.GET, self.walking.session.get("oidc_states", {})
+        if answer.get("state") not in begun:
+            return _to_sign_in("failed")
+        if answer.get("error") or not answer.get("code"):
+            del begun[answer["state"]]  # the library would also end the session
+            return self._refused("refused")
         try:
-            response: HttpResponse = super().get(request)
+            response: HttpResponse = super().get(self.walking)
+        except RefusedError as error:
+            _logger.warning("a sign-in by OpenID Connect was refused: %s", error)
+            return self._refused("refused", error.username)
         except (UnusableAnswerError, SuspiciousOperation) as error:
             _logger.warning("a sign-in by OpenID Connect failed: %s", error)
             return self._refused("failed")
         return response
 
     def login_success(self) -> HttpResponse:
-        after: str = self.success_url
+        after = self.walking.session.get("oidc_login_next") or resolve_url(settings.LOGIN_REDIRECT_URL)
         if second_factor.of_person(self.user):
             return sign_in.begin_second_step(self.request, self.user, after)
         # The session is one of the hub. It ends with the person's account, and outlives these settings.
@@ -199,16 +306,19 @@ class Callback(OIDCAuthenticationCallbackView):  # type: ignore[misc]  # its pac
         sign_ins.signed_in(self.user.get_username(), sessions.address_of(self.request))
         return HttpResponseRedirect(after)
 
-    def login_failure(self) -> HttpResponse:
-        return self._refused("refused")
+    def _refused(self, why: str, username: str = "") -> HttpResponse:
+        """Journal the refusal, with the name of the person whose account at the provider is another one."""
+        cause = sign_ins.Cause.ACCOUNT if username else sign_ins.Cause.PROVIDER
+        sign_ins.refused(username, cause, sessions.address_of(self.request))
+        return _to_sign_in(why)
 
-    def _refused(self, why: str) -> HttpResponse:
-        """Send the person to the sign-in page, which has a sentence for ``refused`` and one for ``failed``."""
-        sign_ins.refused("", sign_ins.Cause.PROVIDER, sessions.address_of(self.request))
-        return HttpResponseRedirect(f"{reverse('ops:sign-in')}?{why}")
+
+def _to_sign_in(why: str) -> HttpResponse:
+    """Send the person to the sign-in page, which has a sentence for ``refused`` and one for ``failed``."""
+    return HttpResponseRedirect(f"{reverse('ops:sign-in')}?{why}")
 
 
 urlpatterns = [
-    path("", OIDCAuthenticationRequestView.as_view(), name="oidc-sign-in"),
+    path("", Start.as_view(), name="oidc-sign-in"),
     path("callback/", Callback.as_view(), name="oidc-callback"),
 ]

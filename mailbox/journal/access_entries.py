@@ -6,7 +6,7 @@ from uuid import UUID
 
 from mailbox.words.kinds import Entry, Kind
 
-UNKNOWN_NAME, CHANGED = "unknown name", "changed"
+UNKNOWN_NAME, CHANGED, LINKED, UNLINKED = "unknown name", "changed", "linked", "unlinked"
 
 
 class Authorization(TypedDict):
@@ -109,6 +109,9 @@ class _PersonEntry(Entry):
     groups: Annotated[list[str] | None, "the groups of the person now"] = None
     is_staff: Annotated[bool | None, "whether the person can open the admin now"] = None
     password: Annotated[str | None, "`changed` for a new password; the password itself is never kept"] = None
+    provider_account: Annotated[str | None, "`linked` by a first sign-in by OpenID Connect, `unlinked` by an admin"] = (
+        None
+    )
 
 
 class PersonAddedEntry(_PersonEntry, kind=Kind.PERSON_ADDED):
@@ -129,7 +132,9 @@ class PersonSignInFailedEntry(Entry, kind=Kind.PERSON_SIGN_IN_FAILED):
     """Attempts to sign in failed; one process writes at most one row a minute, name and reason."""
 
     username: Annotated[str, "name of an existing person, otherwise `unknown name`: a typed name may be a password"]
-    reason: Annotated[str, "what was wrong: `password`, `code`, or `provider` for a sign-in by OpenID Connect"]
+    reason: Annotated[
+        str, "`password`, `code`, `provider`, or `account` for another account of the provider than the person's"
+    ]
     count: Annotated[int, "number of attempts that the row stands for"]
 
 

@@ -2,7 +2,7 @@ from mailbox.models.agent import Agent, CapabilityGrant, Peer
 from mailbox.models.alert import Alert, LastPass
 from mailbox.models.artifact import Artifact
 from mailbox.models.audit import AuditEvent
-from mailbox.models.credentials import ApiKey, PublicRoute, SigningKey, SpentNonce
+from mailbox.models.credentials import ApiKey, ProviderAccount, PublicRoute, SigningKey, SpentNonce
 from mailbox.models.failure import Failure
 from mailbox.models.lease import Lease
 from mailbox.models.limits import PairStock, RateWindow, SenderStock
@@ -32,6 +32,7 @@ __all__ = [
     "PairCount",
     "PairStock",
     "Peer",
+    "ProviderAccount",
     "PublicRoute",
     "PushAttempt",
     "PushConfig",

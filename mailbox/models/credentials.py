@@ -136,6 +136,26 @@ class SpentNonce(models.Model):
         return f"{self.pubkey} {self.nonce}"
 
 
+class ProviderAccount(models.Model):
+    """The account at a provider of OpenID Connect by which the hub knows a person. A person has one at each issuer."""
+
+    LONGEST_SUBJECT: ClassVar = 255  # characters, all of them ASCII: OpenID Connect Core
+
+    person = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+", db_index=False)
+    issuer = models.TextField()
+    subject = models.CharField(max_length=LONGEST_SUBJECT)
+    linked_at = models.DateTimeField()  # of the first sign-in
+
+    class Meta:
+        constraints = [
+            models.UniqueConstraint(fields=["issuer", "subject"], name="provider_account_unique"),
+            models.UniqueConstraint(fields=["person", "issuer"], name="provider_account_of_person"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subject} of {self.issuer}"
+
+
 class PublicRouteQuerySet(models.QuerySet["PublicRoute"]):
     def live(self) -> PublicRouteQuerySet:
         return self.filter(revoked_at=None)

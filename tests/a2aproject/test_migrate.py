@@ -20,7 +20,7 @@ SQUASHED = {
     ("mailbox", "0001_squashed_0044_sums_of_all_minutes"),
     ("agentcards", "0001_squashed_0008_remote_conversations"),
 }
-NEWEST = ("mailbox", "0054_keys_by_prefix")
+NEWEST = ("mailbox", "0055_provider_accounts")
 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no time limit of statements")
@@ -87,9 +87,9 @@ def test_a_squashed_migration_whose_single_migrations_are_kept_is_left_to_django
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({}, "migrating 1 of 1: mailbox.0054_keys_by_prefix\n"),
-        ({"verbosity": 0, "progress": True}, "migrating 1 of 1: mailbox.0054_keys_by_prefix\n"),
-        ({"verbosity": 2}, "  Applying mailbox.0054_keys_by_prefix... FAKED"),
+        ({}, "migrating 1 of 1: mailbox.0055_provider_accounts\n"),
+        ({"verbosity": 0, "progress": True}, "migrating 1 of 1: mailbox.0055_provider_accounts\n"),
+        ({"verbosity": 2}, "  Applying mailbox.0055_provider_accounts... FAKED"),
     ],
 )
 def test_each_migration_is_told_with_its_number(options, expected):

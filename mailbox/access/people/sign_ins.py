@@ -27,6 +27,7 @@ class Cause(StrEnum):
     CODE = "code"
     LOCKED = "locked"
     PROVIDER = "provider"
+    ACCOUNT = "account"
 
 
 _failures = audit.FailureCounts[tuple[str, Cause]]()  # by the name of the person, and the cause

@@ -73,6 +73,7 @@ def test_keys_of_another_shape_fail(provider, ana, client, keys):
     [
         *({"iss": "https://other.example"}, {"iss": None}, {"iss": [1]}, {"iss": {}}),
         *({"aud": "another-client"}, {"aud": ["another-client"]}, {"aud": None}, {"aud": 7}, {"aud": {CLIENT: 1}}),
+        *({"aud": [CLIENT, "other"]}, {"aud": ["other", CLIENT], "azp": "other"}, {"azp": "other"}, {"azp": None}),
         *({"aud": [[CLIENT]]}, {"nonce": "another"}, {"nonce": None}, {"nonce": ["another"]}),
         *({"exp": 1}, {"exp": None}, {"exp": "soon"}, {"exp": []}, {"exp": float("inf")}, {"exp": float("nan")}),
         *({"iat": "now"}, {"iat": float("inf")}, {"nbf": 2**40}, {"nbf": {}}),
@@ -85,6 +86,14 @@ def test_claims_of_a_token_that_are_not_right_fail(provider, ana, client, claims
     provider.about = {name: value for name, value in claims.items() if name == "sub"}
 
     assert_failed(provider, client)
+
+
+def test_a_token_for_further_clients_counts_if_it_was_given_to_the_hub(provider, ana, client):
+    provider.claims = {"aud": ["other", CLIENT], "azp": CLIENT}
+
+    sign_in(provider, client)
+
+    assert is_signed_in(client)
 
 
 def test_a_token_of_a_foreign_key_fails(provider, ana, client):
@@ -174,7 +183,7 @@ def test_two_first_sign_ins_at_once_add_one_person(provider, client, settings, m
     assert is_signed_in(client)
     assert is_signed_in(other)
     assert role_of(User.objects.get()) is Role.OPERATOR
-    assert [row[0] for row in rows()] == ["person_added", "person_signed_in", "person_signed_in"]
+    assert [row[0] for row in rows()] == ["person_added", "person_changed", "person_signed_in", "person_signed_in"]
 
 
 def test_an_address_that_is_the_name_of_another_person_is_refused(provider, client, settings):

@@ -1,16 +1,31 @@
 """The sign-in of people by OpenID Connect, against a provider on loopback."""
 
 import json
+import time
+from types import SimpleNamespace
 
 import pytest
+from django.apps import apps
 from django.contrib.auth.models import User
+from django.contrib.sessions.models import Session
 from django.test import Client
 
 from dashboard.people import sign_in as sign_in_module
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
 from mailbox.models import AuditEvent
-from tests.dashboard.people.oidc.walk import BACK, FAILED, REFUSAL, REFUSED, SIGN_IN, START, is_signed_in, rows, sign_in
+from tests.dashboard.people.oidc.walk import (
+    BACK,
+    FAILED,
+    LINK,
+    REFUSAL,
+    REFUSED,
+    SIGN_IN,
+    START,
+    is_signed_in,
+    rows,
+    sign_in,
+)
 
 pytestmark = pytest.mark.django_db
 
@@ -20,7 +35,7 @@ def test_a_person_with_the_verified_address_is_signed_in(provider, ana, client):
 
     assert (answer.status_code, answer["Location"]) == (302, "/ops/tasks/")
     assert client.get("/ops/tasks/").status_code == 200
-    assert rows() == [("person_signed_in", "user:ana", {"username": "ana"})]
+    assert rows() == [LINK, ("person_signed_in", "user:ana", {"username": "ana"})]
     assert AuditEvent.objects.get(kind="person_signed_in").address == "127.0.0.1"
     assert provider.asked["scope"] == "openid email"
     assert provider.asked["redirect_uri"] == f"http://testserver{BACK}"
@@ -49,8 +64,8 @@ def test_the_session_holds_no_token_of_the_provider(provider, ana, client):
 def test_the_hub_sends_no_cookie_to_the_provider(provider, ana, client):
     for _ in range(2):
         sign_in(provider, client)
+        client.post("/ops/sign-out/")
 
-    assert is_signed_in(client)
     assert provider.cookies == []
 
 
@@ -91,49 +106,101 @@ def test_an_inactive_person_and_an_address_of_two_people_are_refused(provider, a
     assert not is_signed_in(client)
 
 
-def test_refusals_in_a_row_lock_the_way_by_the_provider_and_no_password(provider, ana, client):
-    ana.set_password("correct horse battery")
-    ana.save()
-    provider.about = {"email": "eve@example.org"}
-    for _ in range(5):
-        sign_in(provider, Client())
+@pytest.mark.parametrize("about", [{"email": "eve@example.org"}, {"email_verified": False}, {"sub": "2"}], ids=str)
+def test_refusals_in_a_row_lock_nothing(provider, ana, client, about, settings):
+    provider.about = about
+    for _ in range(settings.AXES_FAILURE_LIMIT + 1):
+        assert sign_in(provider, Client())["Location"] == REFUSED
     provider.about = {}
 
-    refused = sign_in(provider, client)
-    by_password = client.post(SIGN_IN, {"username": "ana", "password": "correct horse battery"})
+    sign_in(provider, client)
 
-    assert refused.status_code == 429
-    assert by_password.status_code == 302
     assert is_signed_in(client)
-    assert [row.kind for row in AuditEvent.objects.order_by("pk")][-1] == "person_signed_in"
+    assert not apps.get_model("axes", "AccessAttempt")._default_manager.exists()
 
 
 @pytest.mark.parametrize(
-    ("given", "where"),
+    "given",
     [
-        ({"error": "access_denied"}, REFUSED),
-        ({"code": "the-code", "state": "guessed"}, FAILED),
-        ({"code": "x"}, REFUSED),
+        *({"error": "access_denied"}, {"code": "the-code", "state": "guessed"}, {"code": "x"}, {}),
+        {"error": "access_denied", "state": "guessed"},
     ],
+    ids=str,
 )
-def test_a_return_that_the_hub_did_not_ask_for_is_refused(provider, ana, client, given, where):
+def test_a_return_that_the_hub_did_not_ask_for_changes_nothing(provider, ana, client, given):
     client.get(START)
+    signed_in = Client()
+    sign_in(provider, signed_in)
+    before = rows()
 
-    assert client.get(BACK, given)["Location"] == where
-    assert Client().get(BACK, given)["Location"] == REFUSED
+    for browser in (client, Client(), signed_in):
+        assert browser.get(BACK, given, headers={"Sec-Fetch-Site": "cross-site"})["Location"] == FAILED
+    assert signed_in.get("/ops/tasks/").status_code == 200
     assert not is_signed_in(client)
+    assert rows() == before
+
+
+@pytest.mark.parametrize("given", [{"error": "access_denied"}, {"error": "x", "code": "y"}, {}, {"code": ""}], ids=str)
+def test_a_refusal_by_the_provider_ends_the_walk_and_no_session(provider, ana, client, given):
+    state = {"state": provider.authorise(client.get(START)["Location"])["state"]}
+    sign_in(provider, client)
+
+    answers = [client.get(BACK, given | state)["Location"] for _ in range(2)]
+
+    assert answers == [REFUSED, FAILED]
+    assert client.get("/ops/tasks/").status_code == 200
+    assert rows()[-1] == REFUSAL
+
+
+def test_a_stranger_who_begins_a_sign_in_stores_nothing(provider, client):
+    page = "/ops/tasks/?q=" + "".join(f"{number:04x}" for number in range(0, 50_000, 7))
+
+    for _ in range(10):
+        client.get(START)
+        client.get(START, {"next": page})
+
+    (cookie,) = client.cookies.values()
+    assert not Session.objects.exists()
+    assert 0 < len(cookie.OutputString()) < 4096
+    assert (cookie["httponly"], cookie["samesite"], cookie["max-age"]) == (True, "Lax", 600)
+
+
+def test_a_sign_in_that_took_too_long_fails(provider, ana, client, monkeypatch):
+    to_provider, late = client.get(START), time.time() + 11 * 60
+    monkeypatch.setattr("django.core.signing.time", SimpleNamespace(time=lambda: late))
+
+    assert client.get(BACK, provider.authorise(to_provider["Location"]))["Location"] == FAILED
+
+
+def test_a_link_begins_no_sign_in_of_a_signed_in_person(provider, ana, client):
+    sign_in(provider, client)
+    session = dict(client.session)
+
+    assert client.get(START, headers={"Sec-Fetch-Site": "cross-site"})["Location"] == "/ops/"
+    assert dict(client.session) == session
+
+
+def test_a_browser_may_begin_several_sign_ins(provider, ana, client):
+    first, _ = client.get(START), client.get(START)
+
+    answer = client.get(BACK, provider.authorise(first["Location"]))
+
+    assert answer["Location"] == "/ops/"
 
 
 def test_a_return_counts_once(provider, ana, client):
     to_provider = client.get(START)
     given = provider.authorise(to_provider["Location"])
     client.get(BACK, given)
-    client.logout()
+    client.post("/ops/sign-out/")
 
-    assert client.get(BACK, given)["Location"] == REFUSED
+    assert client.get(BACK, given)["Location"] == FAILED
 
 
 def test_a_person_with_a_second_factor_is_asked_for_a_code(provider, ana, client, monkeypatch):
+    sign_in(provider, client)
+    client.post("/ops/sign-out/")
+    before = rows()
     monkeypatch.setattr("dashboard.people.oidc.second_factor.of_person", lambda person: object())
 
     answer = sign_in(provider, client, after="/ops/tasks/")
@@ -141,7 +208,7 @@ def test_a_person_with_a_second_factor_is_asked_for_a_code(provider, ana, client
     assert answer["Location"] == "/ops/sign-in/code/"
     assert not is_signed_in(client)
     assert client.session[sign_in_module.PENDING]["after"] == "/ops/tasks/"
-    assert rows() == []
+    assert rows() == before
 
 
 def test_an_unknown_person_is_added_if_the_hub_adds_people(provider, client, settings):
@@ -156,6 +223,7 @@ def test_an_unknown_person_is_added_if_the_hub_adds_people(provider, client, set
     assert (role_of(person), person.has_usable_password(), person.is_staff) == (Role.OPERATOR, False, False)
     assert [row[::2] for row in rows()] == [
         ("person_added", added),
+        ("person_changed", {"username": "ana@example.org", "provider_account": "linked"}),
         ("person_signed_in", {"username": "ana@example.org"}),
     ]
 
@@ -168,7 +236,7 @@ def test_a_role_follows_the_groups_at_the_provider(provider, ana, client, settin
     sign_in(provider, Client())
 
     assert role_of(ana) is Role.ADMIN
-    assert [row[::2] for row in rows() if row[0] == "person_changed"] == [
+    assert [row[::2] for row in rows() if row[0] == "person_changed"][1:] == [
         ("person_changed", {"username": "ana", "groups": ["admin"]})
     ]
 

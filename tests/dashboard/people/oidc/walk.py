@@ -10,6 +10,7 @@ REFUSAL = (
     "anonymous",
     {"username": "unknown name", "reason": "provider", "count": 1},
 )
+LINK = ("person_changed", "user:ana", {"username": "ana", "provider_account": "linked"})
 
 
 def sign_in(provider, browser, after=""):
