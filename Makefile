@@ -100,6 +100,10 @@ SEED ?= 1
 prove: .venv/dev.stamp clients ## Prove for an hour that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
 	env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test DATABASE_URL= $(python) -m tools.proof --seed $(SEED) $(PROVE)
 
+.PHONY: prove-ha
+prove-ha: .venv/dev.stamp ## Prove that takeovers of PostgreSQL lose nothing, into docs/operate/takeovers.md (as root)
+	env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test DATABASE_URL= $(python) -m tools.proof.availability --seed $(SEED)
+
 .PHONY: bench
 bench: .venv/dev.stamp clients ## Measure the API, into docs/operate/benchmarks.md (BENCH="--section cycles waiting")
 	A2A_VAR=var/bench $(python) -m tools.bench $(BENCH)

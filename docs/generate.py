@@ -144,6 +144,15 @@ def benchmarks() -> str:
     return text
 
 
+def postgresql() -> str:
+    """Return docs/operate/postgresql.md with the examples of a cluster that takes over by itself."""
+    page = _read("docs/operate/postgresql.md")
+    for name, language in (("etcd.yml", "yaml"), ("patroni.yml", "yaml"), ("haproxy.cfg", "text")):
+        example = _read(f"deploy/high-availability/{name}")
+        page = _with_block(page, name.partition(".")[0], f"```{language}\n{example}```\n")
+    return page
+
+
 def remove_a_feature() -> str:
     """Return docs/contribute/remove-a-feature.md with the places of each feature of `FEATURES`."""
     return _with_block(_read("docs/contribute/remove-a-feature.md"), "features", "\n".join(_removals()))
@@ -159,6 +168,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "docs/contribute/architecture.md": architecture,
     "docs/operate/benchmarks.md": benchmarks,
     "docs/operate/dashboard.md": dashboard,
+    "docs/operate/postgresql.md": postgresql,
     "docs/operate/search-language.md": search_language,
     "docs/reference/cli.md": cli,
     "docs/contribute/add-a-protocol.md": add_a_protocol,
