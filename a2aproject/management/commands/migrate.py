@@ -87,12 +87,12 @@ class ProgressLine:
 
 @contextmanager
 def _without_time_limit(connection: Any) -> Iterator[None]:
-    """Let the statements of the block take as long as they need, as an index on a large table does."""
+    """Let the statements of the block, and their locks, take as long as an index on a large table does."""
     if connection.vendor != "postgresql":
         yield
         return
     with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0")
+        cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
     yield
     with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout TO DEFAULT")
+        cursor.execute("SET statement_timeout TO DEFAULT; SET lock_timeout TO DEFAULT")

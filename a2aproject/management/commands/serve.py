@@ -6,6 +6,7 @@ operator and an agent.
 
 import contextlib
 import errno
+import itertools
 import os
 import resource
 import secrets
@@ -23,6 +24,7 @@ from django.contrib.auth.models import Group
 from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DEFAULT_DB_ALIAS, InterfaceError, OperationalError, connection, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 
 from a2aproject.checks import DURABILITY
 from a2aproject.serving import program, shared_counts, supervise, supervisor
@@ -50,6 +52,7 @@ PATIENCE = 15.0  # seconds
 PAUSE = 0.2  # seconds between two looks at a port in use
 MIGRATION_LOCK = 0xA2A
 MIGRATION_PAUSE = 0.5  # seconds between two attempts to take that lock
+SILENT_PAUSES = 4  # before the hub reports that it waits
 
 
 class Credentials(NamedTuple):
@@ -257,7 +260,7 @@ class Command(BaseCommand):
     def _prepare_database(self) -> None:
         try:
             self.check(tags=[DURABILITY], databases=[DEFAULT_DB_ALIAS])
-            with _setup_lock():
+            with _setup_lock(self.stderr.write):
                 call_command("migrate", interactive=False, verbosity=0, progress=True, stdout=self.stdout)
                 credentials = create_operator_and_agent()
                 conflicts = own_agent_setup.make_all()
@@ -288,26 +291,35 @@ def _greeting() -> supervise.Greeting:
 
 
 @contextlib.contextmanager
-def _setup_lock() -> Iterator[None]:
+def _setup_lock(tell: Callable[[str], object]) -> Iterator[None]:
     """Hold an advisory lock, so that hubs on one PostgreSQL set it up one after the other. Waits without limit.
 
-    The waiting hub has no session. A session that waits for the lock holds a snapshot. A concurrent build of an index
-    waits for that snapshot, so the hub that migrates would end in a deadlock.
+    A transaction holds the lock, so that no session of a pooler keeps it. The waiting hub has no session. A session
+    that waits for the lock holds a snapshot. A concurrent build of an index waits for that snapshot, so the hub that
+    migrates would end in a deadlock.
     """
     if connection.vendor != "postgresql":
         yield
         return
-    while not _has_locked():
-        connection.close()
-        time.sleep(MIGRATION_PAUSE)
-    yield  # PostgreSQL frees the lock when the connection closes
+    with contextlib.closing(connection.copy()) as own:
+        for pauses in itertools.count():
+            if _has_locked(own):
+                break
+            own.rollback()
+            own.close()
+            if pauses == SILENT_PAUSES:
+                tell("Another hub sets up the database. This one waits until it has ended.")
+            time.sleep(MIGRATION_PAUSE)
+        yield
+        own.rollback()
 
 
-def _has_locked() -> bool:
-    """Take the lock of migrations if it is free; return whether it was."""
-    with connection.cursor() as cursor:
-        cursor.execute("SET statement_timeout = 0; SET lock_timeout = 0")
-        cursor.execute("SELECT pg_try_advisory_lock(%s)", [MIGRATION_LOCK])
+def _has_locked(own: BaseDatabaseWrapper) -> bool:
+    """Take the lock of migrations for a transaction of ``own`` if it is free; return whether it was."""
+    own.set_autocommit(False)
+    with own.cursor() as cursor:
+        cursor.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+        cursor.execute("SELECT pg_try_advisory_xact_lock(%s)", [MIGRATION_LOCK])
         return bool(cursor.fetchone()[0])
 
 

@@ -21,15 +21,15 @@ pytestmark = [
 def test_a_hub_that_waits_for_its_turn_delays_no_index_of_the_hub_that_migrates(monkeypatch):
     has_locked, refused, is_free = serve._has_locked, Event(), Event()
 
-    def locked():
-        got = has_locked()
+    def locked(own):
+        got = has_locked(own)
         if not got:
             refused.set()
         return got
 
     def wait_for_turn():
         try:
-            with serve._setup_lock():
+            with serve._setup_lock(print):
                 pass
         finally:
             connection.close()
@@ -48,3 +48,33 @@ def test_a_hub_that_waits_for_its_turn_delays_no_index_of_the_hub_that_migrates(
             first.execute("SELECT pg_advisory_unlock(%s)", [serve.MIGRATION_LOCK])
             is_free.set()
         turn.result()
+
+
+def test_the_lock_ends_with_its_transaction_and_no_session_keeps_it():
+    with serve._setup_lock(print), connection.cursor() as cursor:
+        cursor.execute("SELECT pg_try_advisory_lock(%s)", [serve.MIGRATION_LOCK])
+        assert cursor.fetchone() == (False,)
+        cursor.execute(
+            "SELECT xact_start IS NOT NULL FROM pg_stat_activity JOIN pg_locks USING (pid) WHERE objid = %s",
+            [serve.MIGRATION_LOCK],
+        )
+        assert cursor.fetchall() == [(True,)]
+
+    with connection.cursor() as cursor:
+        cursor.execute(
+            "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objid = %s", [serve.MIGRATION_LOCK]
+        )
+        assert cursor.fetchone() == (0,)
+
+
+def test_a_hub_that_waits_for_two_seconds_reports_it_once(monkeypatch):
+    waited: list[int] = []
+    printed: list[str] = []
+    monkeypatch.setattr(serve, "_has_locked", lambda _: len(waited) == 9)
+    monkeypatch.setattr(serve, "time", SimpleNamespace(sleep=lambda _: waited.append(len(printed))))
+
+    with serve._setup_lock(printed.append):
+        pass
+
+    assert waited == [0] * 4 + [1] * 5
+    assert "Another hub sets up the database" in printed[0]
