@@ -9,6 +9,7 @@ from django.core import checks
 from django.db import connections
 
 from a2aproject.settings.environment import OF_THE_BELL
+from mailbox.database.postgresql import DURABLE
 
 SQLITE_PRAGMAS = {
     "journal_mode": {"wal"},
@@ -25,7 +26,6 @@ HINTS = {  # by the number of the error
     "E001": "Set transaction_mode to IMMEDIATE in OPTIONS. Set journal_mode=WAL, synchronous=FULL and "
     "recursive_triggers=ON in its init_command.",
     "E002": f"Set timeout in OPTIONS to {SQLITE_LEAST_TIMEOUT} seconds or more.",
-    "E003": "Keep `-c synchronous_commit=on` in the connection's options.",
     "E004": "Use sqlite:///path or postgresql://user:password@host/name in DATABASE_URL.",
     "E005": "Set it to False. The hub opens its own transactions.",
     "E006": "Set a timeout shorter than retry.",
@@ -55,8 +55,8 @@ def check_servers(databases: Sequence[str] | None = None, **_: object) -> list[c
 
     Also warn about a server with too few connections for the web processes.
     """
-    errors = [error for alias in databases or () for error in _server_errors(alias)]
-    return errors + [warning for alias in databases or () for warning in _connection_warnings(alias)]
+    servers = [alias for alias in databases or () if connections[alias].vendor == "postgresql"]
+    return [found for alias in servers for report in (_server_errors, _connection_warnings) for found in report(alias)]
 
 
 def check_cluster(**_: object) -> list[checks.CheckMessage]:
@@ -86,9 +86,7 @@ def database_errors(alias: str, database: dict[str, Any]) -> Iterator[checks.Che
         yield _error("E005", f"Database {alias!r} {problem}")
     if engine.endswith(".sqlite3"):
         yield from _sqlite_errors(alias, options)
-    elif engine.endswith(".postgresql"):
-        yield from _postgresql_errors(alias, options)
-    else:
+    elif not engine.endswith(".postgresql"):  # `check_servers` reads the sessions of PostgreSQL
         yield _error("E004", f"Database {alias!r} is neither SQLite nor PostgreSQL.")
 
 
@@ -108,40 +106,51 @@ def _sqlite_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.Check
         yield _error("E002", f"SQLite database {alias!r} does not wait long enough for other writers.")
 
 
-def _postgresql_errors(alias: str, options: dict[str, Any]) -> Iterator[checks.CheckMessage]:
-    values = re.findall(r"(?:-c\s*|--)synchronous_commit=(\S+)", str(options.get("options", "")))
-    if values[-1:] not in (["on"], ["remote_apply"]):
-        problem = "lacks synchronous_commit=on: a crash could lose acknowledged writes."
-        yield _error("E003", f"PostgreSQL database {alias!r} {problem}")
-
-
 def _server_errors(alias: str) -> Iterator[checks.CheckMessage]:
-    if connections[alias].vendor != "postgresql":
-        return
+    wanted = {"synchronous_commit": "on"} | connections[alias].settings_dict["SESSION"]
+    actual = _in_force(alias, *POSTGRESQL_SERVER, *wanted)
+    for name, identity in POSTGRESQL_SERVER.items():
+        if actual[name] != "on":
+            problem = f"has {name} off: a crash could lose acknowledged writes or break tables."
+            yield _error(identity, f"The server of PostgreSQL database {alias!r} {problem}")
+    if actual["synchronous_commit"] in DURABLE:
+        del wanted["synchronous_commit"]
+    if lacked := {name: value for name, value in wanted.items() if actual[name] != value}:
+        sessions = f"Sessions of PostgreSQL database {alias!r} have"
+        problem = f"{sessions} {', '.join(f'{name}={actual[name]}' for name in lacked)}, unlike the hub's settings."
+        number = "E003" if "synchronous_commit" in lacked else "E010"
+        yield checks.Error(problem, hint=_remedy(alias, lacked), id=f"a2a.{number}")
+
+
+def _in_force(alias: str, *names: str) -> dict[str, str]:
+    """Return the values of these settings in a session of the server."""
     with connections[alias].cursor() as cursor:
-        for name, identity in POSTGRESQL_SERVER.items():
-            cursor.execute("SELECT current_setting(%s)", [name])
-            if cursor.fetchone() != ("on",):
-                problem = f"has {name} off: a crash could lose acknowledged writes or break tables."
-                yield _error(identity, f"The server of PostgreSQL database {alias!r} {problem}")
+        cursor.execute("SELECT name, setting FROM pg_settings WHERE name = ANY(%s)", [list(names)])
+        return dict(cursor.fetchall())
+
+
+def _remedy(alias: str, lacked: dict[str, str]) -> str:
+    """Return what gives each session the settings that it lacks."""
+    if not settings.DATABASE_POOLED:
+        return "Leave them to the hub in DATABASE_URL. If there is a pooler, set DATABASE_POOLER=transaction."
+    with connections[alias].cursor() as cursor:
+        cursor.execute("SELECT quote_ident(session_user), quote_ident(current_database())")
+        role, name = cursor.fetchone()
+    alter = f"ALTER ROLE {role} IN DATABASE {name} SET"
+    statements = [f"{alter} {setting} = '{value}';" for setting, value in lacked.items()]
+    return "\n".join(["Run this on the server, and then restart the pooler:", *statements])
 
 
 def _connection_warnings(alias: str) -> Iterator[checks.CheckMessage]:
     """Yield a warning if all web processes together may open more connections than the server has for them.
 
-    A pooler between the hub and the server has a limit of its own, which the hub does not know. Statements are not
-    prepared there.
+    A pooler between the hub and the server has a limit of its own, which the hub does not know.
     """
-    if (
-        connections[alias].vendor != "postgresql"
-        or connections[alias].settings_dict["OPTIONS"].get("prepare_threshold") is None
-    ):
+    if settings.DATABASE_POOLED:
         return
-    with connections[alias].cursor() as cursor:
-        cursor.execute("SELECT current_setting(%s)", ["max_connections"])
-        most = int(cursor.fetchone()[0])
-        cursor.execute("SELECT current_setting(%s)", ["superuser_reserved_connections"])
-        available = most - int(cursor.fetchone()[0]) - CONNECTIONS_OF_OTHERS
+    limits = _in_force(alias, "max_connections", "superuser_reserved_connections")
+    most, reserved = int(limits["max_connections"]), int(limits["superuser_reserved_connections"])
+    available = most - reserved - CONNECTIONS_OF_OTHERS
     processes = settings.WEB_WORKERS
     needed = processes * (settings.DATABASE_POOL_SIZE + OF_THE_BELL)
     if needed > available:

@@ -7,7 +7,7 @@ from typing import Any
 from a2aproject.settings.database import database, earlier_secrets, opened, opened_seal_key, sqlite_file
 from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.edge import PUBLIC_URL, spectacular_settings, static_files
-from a2aproject.settings.environment import env, pool_size, web_workers
+from a2aproject.settings.environment import env, is_pooled, pool_size, web_workers
 from a2aproject.settings.operating import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.operating import LOG_FORMAT
 from a2aproject.settings.people import *  # noqa: F403 (settings, all of them)
@@ -36,12 +36,14 @@ A2A_DOCS_URL = env.str("A2A_DOCS_URL", "") or f"{PUBLIC_URL}/api/docs/"
 A2A_PUBLIC_AGENT_CARDS = env.switch("A2A_PUBLIC_AGENT_CARDS", default=True)
 
 WEB_WORKERS = web_workers(env)
+DATABASE_POOLED = is_pooled(env)
 DATABASE_POOL_SIZE = pool_size(env)  # PostgreSQL connections of one web process, beside those of its bell
 STOP_GRACE = env.integer("STOP_GRACE", 15, least=1, most=3600)  # seconds
 # Threads of one worker, started when needed. Each waiting request holds a thread.
 WEB_THREADS = env.integer("WEB_THREADS", 1024, least=1, most=65_536)
 # How a waiting request learns of a task or a result: auto rings between the processes, poll looks again and again.
-A2A_WAKE_UPS = env.word("A2A_WAKE_UPS", "auto", "AUTO", "POLL").lower()
+# A session that a pooler lends for a transaction hears no notification.
+A2A_WAKE_UPS = env.word("A2A_WAKE_UPS", *(("poll", "POLL") if DATABASE_POOLED else ("auto", "AUTO", "POLL"))).lower()
 
 INSTALLED_APPS = [
     "mailbox.apps.MailboxConfig",

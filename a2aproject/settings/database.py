@@ -15,7 +15,7 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from a2aproject.errors import UnusableSettingError
-from a2aproject.settings.environment import Environment, pool_size
+from a2aproject.settings.environment import Environment, is_pooled, pool_size
 
 # An acknowledged write must survive a crash. System checks a2a.E001 to a2a.E004 hold both databases to that.
 SQLITE_OPTIONS: dict[str, Any] = {
@@ -34,6 +34,7 @@ POSTGRESQL_OPTIONS = {
     # Every statement is short. To start workers or to compile it would take longer than it runs.
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
+    "TimeZone": "UTC",  # otherwise Django sets it in each session
     "lock_timeout": "10000",
     "idle_in_transaction_session_timeout": "60000",
 }
@@ -56,7 +57,8 @@ POOL_OPTIONS = {
     "reconnect_timeout": 5,
 }
 POSTGRESQL_SCHEMES = ("postgres", "postgresql")
-NEVER_BY_COUNT = 2**31
+NEVER_BY_COUNT = 2**31  # statements are prepared only where the code requests it
+_NAMES = re.compile(r"(?:-c\s*|--)(\w+)=")  # of the settings in `options`
 
 
 def database(env: Environment, folder: Path) -> dict[str, Any]:
@@ -66,10 +68,12 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
     """
     connections = pool_size(env)  # of one web process
     statement_timeout = env.integer("DATABASE_STATEMENT_TIMEOUT_MS", 30_000, least=0)
-    prepares = env.switch("DATABASE_PREPARE", default=True)
+    pooled = is_pooled(env)
     settings = _parsed(env, env.str("DATABASE_URL", "") or f"sqlite:///{folder / 'hub.sqlite3'}")
     options: dict[str, Any] = settings.setdefault("OPTIONS", {})
     if settings["ENGINE"].endswith(".sqlite3"):
+        if pooled:
+            raise UnusableSettingError("DATABASE_POOLER is set, but DATABASE_URL names a SQLite file.")
         settings["ENGINE"] = "mailbox.database.sqlite3"
         settings["OPTIONS"] = SQLITE_OPTIONS | options
         if env.switch("A2A_IS_WEB_PROCESS", default=False):
@@ -78,15 +82,20 @@ def database(env: Environment, folder: Path) -> dict[str, Any]:
         settings["TEST"] = {"NAME": str(folder / "test.sqlite3")}  # a file: several processes and threads use it
         return settings
     settings["ENGINE"] = "mailbox.database.postgresql"
-    own = POSTGRESQL_OPTIONS | {"statement_timeout": str(statement_timeout)}
-    ours = " ".join(f"-c {name}={value}" for name, value in own.items())
     settings["HOST"] = unquote(settings["HOST"])  # the folder of a socket is written %2Flike%2Fthis
-    options["options"] = f"{ours} {options.get('options', '')}".strip()
+    theirs = str(options.pop("options", ""))
+    if pooled and theirs:
+        raise UnusableSettingError("DATABASE_URL has `options`, which a pooler drops: set them for the role.")
+    own = POSTGRESQL_OPTIONS | {"statement_timeout": str(statement_timeout)}
+    settings["SESSION"] = {name: value for name, value in own.items() if name not in _NAMES.findall(theirs)}
+    if not pooled:
+        ours = [f"-c {name}={value}" for name, value in settings["SESSION"].items()]
+        options["options"] = " ".join([*ours, theirs]).strip()
+    options["prepare_threshold"] = None if pooled else NEVER_BY_COUNT
+    settings["DISABLE_SERVER_SIDE_CURSORS"] = pooled
     if _uses_tcp(settings["HOST"]):
         settings["OPTIONS"] = options = TCP_OPTIONS | options
     settings["CONN_MAX_AGE"] = 0
-    # Statements are prepared only where the code requests it. Poolers that lose them need DATABASE_PREPARE off.
-    options["prepare_threshold"] = NEVER_BY_COUNT if prepares else None
     # Only web processes (wsgi.py) use a pool: the task cluster forks, and a pool does not survive a fork.
     if env.switch("A2A_IS_WEB_PROCESS", default=False):
         options["pool"] = POOL_OPTIONS | {"max_size": connections}

@@ -126,6 +126,13 @@ def _is_address(text: str) -> bool:
     return parts.scheme in ("http", "https") and bool(parts.hostname) and has_port and plain and " " not in text
 
 
+def is_pooled(env: Environment) -> bool:
+    """Return whether ``DATABASE_POOLER`` names a pooler, in which each transaction may have another session."""
+    if env.ENVIRON.get("DATABASE_PREPARE"):
+        raise UnusableSettingError("Unset DATABASE_PREPARE. Behind a pooler, set DATABASE_POOLER=transaction instead.")
+    return env.word("DATABASE_POOLER", "none", "NONE", "TRANSACTION") == "TRANSACTION"
+
+
 def require(variable: str, extra: str, *modules: str) -> None:
     """Raise `UnusableSettingError` unless the modules are installed, which a hub with ``variable`` needs."""
     if not all(map(_is_installed, modules)):

@@ -11,10 +11,6 @@ def sqlite(**changes):
     return {"ENGINE": "django.db.backends.sqlite3", "ATOMIC_REQUESTS": False, "OPTIONS": SQLITE_OPTIONS | changes}
 
 
-def postgresql(options):
-    return {"ENGINE": "django.db.backends.postgresql", "ATOMIC_REQUESTS": False, "OPTIONS": {"options": options}}
-
-
 def ids(errors):
     return [error.id for error in errors]
 
@@ -52,21 +48,6 @@ def test_a_short_timeout_of_sqlite_is_reported():
     assert ids(checks.database_errors("default", sqlite(timeout=5))) == ["a2a.E002"]
 
 
-@pytest.mark.parametrize(
-    "options",
-    ["", "-c statement_timeout=1", "-c synchronous_commit=off", "-c synchronous_commit=on -c synchronous_commit=local"],
-)
-def test_postgresql_options_that_could_lose_commits_are_reported(options):
-    assert ids(checks.database_errors("default", postgresql(options))) == ["a2a.E003"]
-
-
-@pytest.mark.parametrize(
-    "options", ["-c synchronous_commit=on", "--synchronous_commit=off -csynchronous_commit=remote_apply"]
-)
-def test_durable_options_of_postgresql_pass(options):
-    assert ids(checks.database_errors("default", postgresql(options))) == []
-
-
 def test_other_databases_are_reported():
     assert ids(checks.database_errors("default", sqlite() | {"ENGINE": "django.db.backends.mysql"})) == ["a2a.E004"]
 
@@ -101,28 +82,30 @@ def server(monkeypatch):
     given = {
         "fsync": "on",
         "full_page_writes": "on",
+        "synchronous_commit": "on",
+        "lock_timeout": "10000",
+        "jit": "off",
         "max_connections": "100",
         "superuser_reserved_connections": "3",
-        "prepare_threshold": 5,
     }
 
     class Server:
         vendor = "postgresql"
-
-        @property
-        def settings_dict(self):
-            return {"OPTIONS": {"prepare_threshold": given["prepare_threshold"]}}
+        settings_dict = {"SESSION": {"synchronous_commit": "on", "lock_timeout": "10000", "jit": "off"}}
 
         @contextmanager
         def cursor(self):
             yield self
 
-        def execute(self, sql, parameters):
-            assert sql == "SELECT current_setting(%s)"
-            self.found = given[parameters[0]]
+        def execute(self, sql, parameters=None):
+            names = parameters[0] if parameters else ()
+            self.found = [(name, given[name]) for name in sorted(names)] or [('"the hub"', "hub")]
+
+        def fetchall(self):
+            return self.found
 
         def fetchone(self):
-            return (self.found,)
+            return self.found[0]
 
     monkeypatch.setattr(checks, "connections", {"default": Server()})
     return given
@@ -137,6 +120,36 @@ def test_a_server_that_could_lose_writes_in_a_crash_is_reported(server, name, id
 
     assert (error.id, f"{name} off" in error.msg, f"Set {name} to on" in str(error.hint)) == (identity, True, True)
     assert checks.check_servers(databases=None) == []
+
+
+@pytest.mark.parametrize(("value", "reported"), [("off", True), ("local", True), ("remote_apply", False)])
+def test_sessions_that_could_lose_a_commit_are_reported_whatever_the_options_say(server, value, reported):
+    server["synchronous_commit"] = value
+
+    assert ids(checks.check_servers(databases=["default"])) == ["a2a.E003"] * reported
+
+
+def test_a_pooler_that_drops_the_settings_is_reported(server):
+    server |= {"lock_timeout": "0", "jit": "on"}
+
+    (error,) = checks.check_servers(databases=["default"])
+
+    assert error.id == "a2a.E010"
+    assert "have lock_timeout=0, jit=on, unlike" in error.msg
+    assert "DATABASE_POOLER=transaction" in str(error.hint)
+
+
+def test_behind_a_pooler_the_statements_for_the_role_are_named(server, settings):
+    settings.DATABASE_POOLED = True
+    server |= {"synchronous_commit": "off", "jit": "on"}
+
+    (error,) = checks.check_servers(databases=["default"])
+
+    assert error.id == "a2a.E003"
+    assert str(error.hint).splitlines()[1:] == [
+        "ALTER ROLE \"the hub\" IN DATABASE hub SET synchronous_commit = 'on';",
+        "ALTER ROLE \"the hub\" IN DATABASE hub SET jit = 'off';",
+    ]
 
 
 @pytest.mark.parametrize(("workers", "pool", "most"), [(9, 7, 100), (16, 2, 100), (32, 2, 147), (1, 79, 100)])
@@ -161,7 +174,7 @@ def test_a_server_with_too_few_connections_is_a_warning_with_both_numbers(server
 
 
 def test_the_connections_behind_a_pooler_are_not_judged(server, settings):
-    settings.WEB_WORKERS, server["prepare_threshold"] = 1000, None
+    settings.WEB_WORKERS, settings.DATABASE_POOLED = 1000, True
 
     assert checks.check_servers(databases=["default"]) == []
 

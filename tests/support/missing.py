@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support import pgbouncer as pooler
 from tests.support.browser import CHROMIUM
 from tests.support.clients import environments
 from tests.support.hub import ROOT
@@ -67,6 +68,7 @@ NEEDS: Mapping[str, Need] = {
     "site_tool": Need("The tool of the site is not installed (make site)", "tests", SITE_TOOL.exists),
     "nginx": _program("nginx"),
     "caddy": _program("Caddy"),
+    "pgbouncer": Need("No PgBouncer on this machine", "tests", lambda: pooler.PROGRAM is not None, is_optional=True),
     "strace": Need("No strace that may trace on this machine", "tests", _may_trace, is_optional=True),
     "systemd_analyze": _program("systemd-analyze"),
 }
@@ -90,6 +92,11 @@ def javascript_clients(node: None) -> None:
 @pytest.fixture(scope="session")
 def postgresql() -> None:
     """Let the test run only where it can start a PostgreSQL server."""
+
+
+@pytest.fixture(scope="session")
+def pgbouncer(postgresql: None) -> None:
+    """Let the test run only where PgBouncer is installed, in front of a PostgreSQL server."""
 
 
 @pytest.fixture(scope="session")

@@ -85,5 +85,5 @@ FORGETFUL_CARRIER: tuple[Edit, ...] = (
 # A commit is answered before it is on the disk, so that the death of PostgreSQL's machine loses it.
 UNSYNCED_COMMITS: tuple[Edit, ...] = (
     ("a2aproject.settings.database", '"synchronous_commit": "on"', '"synchronous_commit": "off"'),
-    ("a2aproject.checks", 'not in (["on"], ["remote_apply"])', 'not in (["off"],)'),
+    ("mailbox.database.postgresql", '("on", "remote_apply")', '("off",)'),
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from django.conf import settings
 from django.core.checks import Tags
 from django.core.management import CommandError
 from django.core.management.base import CommandParser, OutputWrapper
@@ -87,8 +88,11 @@ class ProgressLine:
 
 @contextmanager
 def _without_time_limit(connection: Any) -> Iterator[None]:
-    """Let the statements of the block, and their locks, take as long as an index on a large table does."""
-    if connection.vendor != "postgresql":
+    """Let the statements of the block, and their locks, take as long as an index on a large table does.
+
+    Behind a pooler the limits of the role hold.
+    """
+    if connection.vendor != "postgresql" or settings.DATABASE_POOLED:  # a pooler's session would keep the setting
         yield
         return
     with connection.cursor() as cursor:

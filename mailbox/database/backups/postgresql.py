@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from django.conf import settings
 from django.db import connection, transaction
 
 from mailbox.database.backups.archive import CHUNK
@@ -52,7 +53,8 @@ def snapshot() -> Iterator[str]:
 
 
 def require_dumper() -> None:
-    """Raise `BackupError` if pg_dump is missing here or older than the server."""
+    """Raise `BackupError` behind a pooler, or if pg_dump is missing here or older than the server."""
+    _require_session()
     need = connection.cursor().connection.info.server_version // 10_000
     where = f"Or run this where it is installed, and keep the hub's secret too: {shlex.join(_dump('', 'hub.dump'))}"
     installed = _version("pg_dump")
@@ -70,12 +72,18 @@ def dump(snapshot_id: str) -> Iterator[bytes]:
 
 
 def require_alone() -> None:
-    """Raise `BackupError` if other clients use the database: a hub runs."""
+    """Raise `BackupError` behind a pooler, or if other clients use the database: a hub runs."""
+    _require_session()
     if others := int(_value(OTHERS)):
         raise BackupError(
             f"{others} other connections use the database {_value('SELECT current_database()')}. Stop every hub and "
             "every `manage.py` first."
         )
+
+
+def _require_session() -> None:
+    if settings.DATABASE_POOLED:  # the programs' settings would stay in the pooler's session, as an empty search_path
+        raise BackupError("Name the server itself in DATABASE_URL, and unset DATABASE_POOLER, for this command.")
 
 
 def content() -> str | None:

@@ -167,7 +167,7 @@ class Listener:
             except NoEchoError:
                 _logger.warning(
                     "PostgreSQL's notifications do not arrive, so waiting requests look every %s s. "
-                    "Set A2A_WAKE_UPS=poll behind a pooler in transaction mode.",
+                    "Set DATABASE_POOLER=transaction behind a pooler.",
                     watch.EVERY_DEAF,
                 )
                 pause = LONG_PAUSE

@@ -24,6 +24,8 @@ from psycopg.errors import ReadOnlySqlTransaction
 from psycopg.types.datetime import TimestamptzLoader
 from psycopg_pool import ConnectionPool
 
+from mailbox.database.postgresql import DURABLE
+
 TRUSTED_FOR = 5.0  # seconds after its last use
 DRAIN_EVERY = 1.0  # seconds; while a server stays read-only, new connections lead to it too
 
@@ -103,9 +105,17 @@ class DatabaseWrapper(base.DatabaseWrapper):
         pools: dict[str, Pool] = self._connection_pools  # type: ignore[attr-defined]
         if self.alias not in pools:
             parameters = {**self.get_connection_params(), "autocommit": True}  # Django turns it off where it must
-            configure = self._configure_connection  # type: ignore[attr-defined]
-            pools.setdefault(self.alias, Pool(kwargs=parameters, configure=configure, **options))  # the first wins
+            pool = Pool(kwargs=parameters, configure=self._configure, **options)
+            pools.setdefault(self.alias, pool)  # the first wins
         return pools[self.alias]
+
+    def _configure(self, connection: Pooled) -> None:
+        """Prepare a new connection of the pool. Refuse a connection that could lose an acknowledged write."""
+        self._configure_connection(connection)  # type: ignore[attr-defined]
+        ((value,),) = connection.execute("SHOW synchronous_commit").fetchall()
+        if value not in DURABLE:
+            remedy = "`manage.py check --database default` names the remedy"
+            raise OperationalError(f"synchronous_commit is {value} in a session: {remedy}")
 
     def get_connection_params(self) -> dict[str, Any]:
         parameters: dict[str, Any] = super().get_connection_params()

@@ -100,6 +100,49 @@ def test_the_pool_tries_again_soon_after_a_long_outage(connected):
     assert (pool.reconnect_timeout, pool.timeout) == (5, 3)
 
 
+@pytest.mark.one_database
+@pytest.mark.parametrize("process", [{}, {"A2A_IS_WEB_PROCESS": "1"}])
+def test_behind_a_pooler_nothing_outlasts_a_transaction(connected, process):
+    own = connected("postgresql://hub@h1/hub", DATABASE_POOLER="transaction", **process)
+    given = own.get_connection_params()
+
+    assert "options" not in given
+    assert given["prepare_threshold"] is None
+    assert own.settings_dict["DISABLE_SERVER_SIDE_CURSORS"]
+
+
+@pytest.mark.one_database
+def test_the_page_about_poolers_sets_for_the_role_what_the_hub_compares(connected):
+    own = connected("postgresql://hub@h1/hub", DATABASE_POOLER="transaction")
+    page = pages.page("docs/operate/pgbouncer.md")
+    set_by_page = dict(re.findall(r'^ALTER ROLE hub IN DATABASE hub SET "?(\w+)"? = \'(.*)\';$', page, re.MULTILINE))
+
+    assert set_by_page == own.settings_dict["SESSION"]
+
+
+@pytest.mark.one_database
+def test_settings_that_the_url_overrides_are_not_compared(connected):
+    own = connected("postgresql://hub@h1/hub?options=-c%20lock_timeout%3D5s%20--jit%3Don")
+
+    assert own.settings_dict["SESSION"].keys().isdisjoint({"lock_timeout", "jit"})
+    assert own.settings_dict["SESSION"]["statement_timeout"] == "30000"
+
+
+@pytest.mark.one_database
+@pytest.mark.parametrize(
+    ("url", "environment", "message"),
+    [
+        ("sqlite:///hub.sqlite3", {"DATABASE_POOLER": "transaction"}, "DATABASE_URL names a SQLite file"),
+        ("postgresql://hub@h1/hub", {"DATABASE_POOLER": "session"}, "must be one of NONE, TRANSACTION"),
+        ("postgresql://h1/hub?options=-cjit%3Don", {"DATABASE_POOLER": "transaction"}, "set them for the role"),
+        ("postgresql://hub@h1/hub", {"DATABASE_PREPARE": "false"}, "set DATABASE_POOLER=transaction instead"),
+    ],
+)
+def test_what_a_pooler_cannot_carry_is_refused(connected, url, environment, message):
+    with pytest.raises(UnusableSettingError, match=message):
+        connected(url, **environment)
+
+
 @pytest.mark.skipif(not IS_POSTGRESQL, reason="connects to PostgreSQL")
 @pytest.mark.django_db
 def test_a_server_is_reached_although_the_first_host_has_none(connected, tmp_path):

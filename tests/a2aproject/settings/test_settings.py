@@ -128,6 +128,14 @@ def test_a_web_process_pools_its_postgresql_connections(read):
     assert databases["default"]["CONN_MAX_AGE"] == 0
 
 
+def test_behind_a_pooler_no_process_listens(read):
+    pooled = {"DATABASE_URL": "postgresql://hub@h1/hub", "DATABASE_POOLER": "transaction"}
+
+    assert read("A2A_WAKE_UPS", **pooled) == ["poll"]
+    with pytest.raises(UnusableSettingError, match="A2A_WAKE_UPS is 'auto': it must be one of POLL"):
+        read("A2A_WAKE_UPS", **pooled, A2A_WAKE_UPS="auto")
+
+
 def test_public_url_sets_the_allowed_hosts_and_secure_cookies(read):
     names = ("ALLOWED_HOSTS", "CSRF_TRUSTED_ORIGINS", "SESSION_COOKIE_SECURE", "SECURE_HSTS_SECONDS")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mailbox.database.backups import archive, files, sqlite
+from mailbox.database.backups import archive, files, postgresql, sqlite
 from mailbox.database.backups.archive import Manifest, Writer
 from mailbox.database.backups.files import BackupError
 from tests.support.pauses import Clock
@@ -201,3 +201,11 @@ def test_a_row_without_the_row_that_it_refers_to_is_noticed(tmp_path: Path) -> N
 
     with pytest.raises(BackupError, match="1 rows refer to rows that do not exist"):
         sqlite.check(tmp_path / "hub")
+
+
+@pytest.mark.parametrize("begins", [postgresql.require_dumper, postgresql.require_alone])
+def test_a_pooler_s_sessions_are_left_as_they_are(settings, begins):
+    settings.DATABASE_POOLED = True
+
+    with pytest.raises(files.BackupError, match="unset DATABASE_POOLER, for this command"):
+        begins()

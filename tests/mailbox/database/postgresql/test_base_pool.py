@@ -1,10 +1,12 @@
 """The pool gives out live connections, and asks the server only where it must."""
 
 import select
+from contextlib import nullcontext
+from typing import Any
 
 import psycopg
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from psycopg_pool import ConnectionPool
 
 from tests.support.databases import url_of_the_tests_database
@@ -79,3 +81,12 @@ def test_a_late_notice_of_the_server_costs_one_question_and_no_connection(pool, 
     until(lambda: select.select([one.fileno()], [], [], 0)[0])
     assert backend(pool) == first
     assert len(checked) == 1
+
+
+@pytest.mark.parametrize(("value", "refused"), [("off", True), ("remote_apply", False)])
+def test_no_connection_of_the_pool_could_lose_a_commit(value, refused):
+    own: Any = connection.copy()
+    with psycopg.connect(url_of_the_tests_database(), autocommit=True) as session:
+        session.execute(f"SET synchronous_commit = {value}")
+        with pytest.raises(OperationalError, match="is off in a session") if refused else nullcontext():
+            own._configure(session)
