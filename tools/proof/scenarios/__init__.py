@@ -1,6 +1,7 @@
 """Scenarios with hubs and databases of their own. The long form runs `SCENARIOS`."""
 
 from tools.proof.scenarios.backup import BACKUP
+from tools.proof.scenarios.behind_pgbouncer import BEHIND_PGBOUNCER
 from tools.proof.scenarios.carriage import CARRIAGE
 from tools.proof.scenarios.client_package import CLIENT_PACKAGE
 from tools.proof.scenarios.failover import FAILOVER
@@ -16,6 +17,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     TWO_TREES,
     TWO_VERSIONS,
     BACKUP,
+    BEHIND_PGBOUNCER,
     CARRIAGE,
     OFFICIAL_CARRIAGE,
     CLIENT_PACKAGE,
