@@ -56,6 +56,11 @@ class Caller:
         """Return the hub's scheduler, acting as its own agent ``agent``. It needs grants like any other agent."""
         return cls(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, oversees=True)
 
+    @classmethod
+    def at_dashboard(cls, username: str, address: str, role: Role | None = None) -> Caller:
+        """Return the person with this name, who uses a page from the network ``address``."""
+        return cls(name=f"user:{username}", source=AuditEvent.Source.DASHBOARD, role=role, address=address)
+
     @property
     def is_stranger(self) -> bool:
         """Whether anyone may be this caller, as by a public route or without credentials."""

@@ -7,7 +7,7 @@ from mailbox.access import audit
 from mailbox.access.callers import Caller, Role
 from mailbox.access.requests import Request
 from mailbox.journal import access_entries
-from mailbox.models import AuditEvent, ProviderAccount
+from mailbox.models import ProviderAccount
 
 
 def person_of(subject: str) -> User | None:
@@ -22,7 +22,7 @@ def link(person: User, subject: str, address: str) -> bool:
 
     A person with another account at the provider keeps that one. Locks the person's row; journals ``person_changed``.
     """
-    with audit.decision(_caller(person.username, address)) as journal:
+    with audit.decision(Caller.at_dashboard(person.username, address)) as journal:
         User.objects.select_for_update().get(pk=person.pk)
         account = ProviderAccount.objects.filter(person=person, issuer=settings.A2A_OIDC_ISSUER).first()
         if account is None:
@@ -57,7 +57,7 @@ def add(email: str, role: Role | None, address: str) -> User:
     The caller has checked that no person has this address. Journals ``person_added``. Raises `IntegrityError` if a
     person has that name.
     """
-    with audit.decision(_caller(email, address)) as journal:
+    with audit.decision(Caller.at_dashboard(email, address)) as journal:
         person = User.objects.create_user(email, email=email)
         groups = _join(person, role)
         journal.beside(access_entries.PersonAddedEntry(email, email=email, groups=groups))
@@ -71,7 +71,7 @@ def give_role(person: User, role: Role, address: str) -> User:
     """
     if set(person.groups.filter(name__in=list(Role)).values_list("name", flat=True)) == {str(role)}:
         return person
-    with audit.decision(_caller(person.username, address)) as journal:
+    with audit.decision(Caller.at_dashboard(person.username, address)) as journal:
         person.groups.remove(*person.groups.filter(name__in=list(Role)).exclude(name=role))
         groups = _join(person, role)
         journal.beside(access_entries.PersonChangedEntry(person.username, groups=groups))
@@ -83,7 +83,3 @@ def _join(person: User, role: Role | None) -> list[str]:
     if role is not None:
         person.groups.add(Group.objects.get(name=role))
     return sorted(person.groups.values_list("name", flat=True))
-
-
-def _caller(username: str, address: str) -> Caller:
-    return Caller(name=f"user:{username}", source=AuditEvent.Source.DASHBOARD, address=address)

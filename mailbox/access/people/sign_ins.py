@@ -35,13 +35,13 @@ _failures = audit.FailureCounts[tuple[str, Cause]]()  # by the name of the perso
 
 def signed_in(username: str, address: str) -> None:
     """Journal that a person signed in from ``address``; ``username`` is the name of the account."""
-    audit.note(_person(username, address), access_entries.PersonSignedInEntry(username))
+    audit.note(Caller.at_dashboard(username, address), access_entries.PersonSignedInEntry(username))
     _note_failures()
 
 
 def signed_out(username: str, address: str, reason: str) -> None:
-    """Journal that a session of a person ended; ``reason`` is ``person``, ``idle`` or ``limit``."""
-    audit.note(_person(username, address), access_entries.PersonSignedOutEntry(username, reason))
+    """Journal that a session of a person ended; ``reason`` is a word of the journal's row."""
+    audit.note(Caller.at_dashboard(username, address), access_entries.PersonSignedOutEntry(username, reason))
 
 
 def refused(typed: str, cause: Cause, address: str) -> None:
@@ -73,10 +73,6 @@ def _note_failures() -> None:
         is_lock = cause is Cause.LOCKED
         entry = access_entries.PersonLockedOutEntry(name, count) if is_lock else None
         audit.note(stranger, entry or access_entries.PersonSignInFailedEntry(name, cause, count))
-
-
-def _person(username: str, address: str) -> Caller:
-    return Caller(name=f"user:{username}", source=AuditEvent.Source.DASHBOARD, address=address)
 
 
 def of_person(pk: int, now: datetime) -> list[tuple[str, Mapping[str, Any]]]:
