@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 from csp.middleware import CSPMiddleware
 from django.conf import settings
-from django.contrib.auth import logout
 from django.contrib.auth.models import User
 from django.core.exceptions import BadRequest, DisallowedHost
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseNotAllowed, HttpResponseRedirect
@@ -184,7 +183,7 @@ def _to_second_factor(request: HtmxRequest, user: User) -> HttpResponseBase:
     """Redirect to the set-up; or to the sign-in, if the session began before there was a second factor."""
     here = request.htmx.current_url_abs_path if request.htmx else request.get_full_path()
     if second_factor.of_person(user) is not None:
-        logout(request)
+        sessions.end(request, "second factor")
         target = reverse("ops:sign-in")
     else:
         target = reverse("ops:second-factor")

@@ -13,7 +13,6 @@ from django.http import HttpRequest
 
 from mailbox.access.callers import Caller, Role
 from mailbox.access.people import sign_ins
-from mailbox.models import AuditEvent
 
 SIGNED_IN_AT = "signed_in_at"  # seconds since 1970, like the next
 SEEN_AT = "seen_at"
@@ -31,12 +30,7 @@ def address_of(request: HttpRequest) -> str:
 
 def caller_of(request: HttpRequest, person: User, role: Role | None = None) -> Caller:
     """Return the person as the caller of a request, as the journal names them."""
-    return Caller(
-        name=f"user:{person.get_username()}",
-        source=AuditEvent.Source.DASHBOARD,
-        role=role,
-        address=address_of(request),
-    )
+    return Caller.at_dashboard(person.get_username(), address_of(request), role)
 
 
 def begin(request: HttpRequest, **_: Any) -> None:
@@ -56,15 +50,20 @@ def keep(request: HttpRequest) -> None:
         return
     now = time.time()
     if reason := _end_of(session, now):
-        username = request.user.get_username()
-        logout(request)
-        if username:
-            sign_ins.signed_out(username, address_of(request), reason)
+        end(request, reason)
     elif LIVE not in request.headers and now - session[SEEN_AT] >= SEEN_EVERY:
         session[SEEN_AT] = int(now)
         with suppress(DatabaseError, UpdateError):  # of a read-only database, whose pages people can still read
             session.save()
         session.modified = False
+
+
+def end(request: HttpRequest, reason: str) -> None:
+    """End the session, and journal that its person is signed out."""
+    username = request.user.get_username()
+    logout(request)
+    if username:
+        sign_ins.signed_out(username, address_of(request), reason)
 
 
 def _end_of(session: SessionBase, now: float) -> str:

@@ -152,7 +152,10 @@ class PersonSignedOutEntry(Entry, kind=Kind.PERSON_SIGNED_OUT):
     """A session of a person ended; a session that no request presents again ends without a row."""
 
     username: Annotated[str, "name of the person"]
-    reason: Annotated[str, "`person` for the button, `idle` or `limit` for an old session, `everywhere` for all others"]
+    reason: Annotated[
+        str,
+        "`person` for the button, `idle` or `limit` by age, `everywhere` for all others, `second factor` without one",
+    ]
 
 
 class _SecondFactorEntry(Entry):

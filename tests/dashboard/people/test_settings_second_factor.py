@@ -228,6 +228,8 @@ def test_a_session_without_a_code_signs_in_again_where_a_setting_requires_one(se
 
     assert browser.get("/ops/leases/")["Location"] == "/ops/sign-in/?next=%2Fops%2Fleases%2F"
     assert not is_in(browser)
+    (row,) = factories.journal(Kind.PERSON_SIGNED_OUT)
+    assert (row.actor, row.fields) == ("user:ada", {"username": "ada", "reason": "second factor"})
 
 
 def test_an_api_key_needs_no_second_factor(settings, codes):
