@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Mapping
 from typing import Any
-from uuid import NAMESPACE_URL, uuid5
+from uuid import uuid5
 
 from agentcards.errors import PutOffError, RemoteRefusalError
 from agentcards.fields import UNREADABLE
@@ -43,7 +43,7 @@ def send_params(task: Task, conversation: RemoteConversation, turn: int) -> Json
         if conversation.remote_context_id:
             message["contextId"] = conversation.remote_context_id
     elif task.context_id is not None:
-        message["contextId"] = str(uuid5(NAMESPACE_URL, f"{task.sender.pubkey} {task.context_id}"))
+        message["contextId"] = task.context_for(task.recipient)
     configuration: Json = {"returnImmediately": True}
     if modes := task.official_metadata.get("accepted_output_modes"):
         configuration["acceptedOutputModes"] = modes

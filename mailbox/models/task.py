@@ -293,6 +293,15 @@ class Task(models.Model):
         """Whether the task declares that doing it twice is safe, with a key."""
         return self.duplicate_safety == DuplicateSafety.IDEMPOTENT and bool((self.idempotency_key or "").strip())
 
+    def context_for(self, agent: Agent | None) -> str | None:
+        """Return the id of the conversation as ``agent`` sees it, None for people; None without a conversation.
+
+        Senders choose their ids freely, so the recipient gets an id that no other sender can choose.
+        """
+        if agent is None or agent.pk != self.recipient_id or self.context_id is None:
+            return self.context_id
+        return str(uuid.uuid5(uuid.NAMESPACE_URL, f"{self.sender.pubkey} {self.context_id}"))
+
     def is_overdue(self, now: datetime) -> bool:
         return self.deadline_ms is not None and self.deadline_ms <= epoch_ms(now)
 

@@ -3602,7 +3602,7 @@ export interface components {
         /**
          * @description A task with its `metadata`: what the sender wrote beside the text in another protocol.
          *
-         *     Tasks of one `context_id` belong to one conversation.
+         *     Tasks of one `context_id` belong to one conversation of one sender. Sender and recipient see different ids of it.
          */
         WireWork: {
             /**
@@ -3639,8 +3639,8 @@ export interface components {
             /** @description Whether the work may be done twice, and its key. Left out for unsafe work without a key. */
             idempotency?: components["schemas"]["WireIdempotency"];
             /**
-             * @description The conversation to which the task belongs.
-             * @example trip-7
+             * @description The conversation to which the task belongs. The recipient gets another id of it than the sender.
+             * @example 0c1f5c0e-4e0b-5d0a-9c57-3a4b1f0f6a52
              */
             context_id?: string;
             /**

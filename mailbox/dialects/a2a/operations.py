@@ -64,9 +64,9 @@ def _newer(call: Call, task: Task, known: int, history_length: int | None) -> It
 def list_tasks(call: Call, body: requests.ListTasksRequest) -> Json:
     """Return a page of the caller's tasks for the agent, the newest status first.
 
-    Anonymous callers share one sender, so they see only the tasks of a context that they name.
+    Anonymous callers share one sender, so they see only the tasks of a context that the hub made and they name.
     """
-    if call.caller.is_anonymous and not body.context_id:
+    if call.caller.is_anonymous and not sending.is_of_hub(body.context_id or ""):
         return {"tasks": [], "nextPageToken": "", "pageSize": body.page_size, "totalSize": 0}
     wanted = TaskFilter(
         context_id=body.context_id or None,

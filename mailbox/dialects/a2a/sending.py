@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 from uuid import UUID, uuid4
 
 from django.conf import settings
+from django.core import signing
 from django.utils.crypto import salted_hmac
 
 from mailbox.access.limits import waits
@@ -73,11 +74,10 @@ def _check(call: Call, body: SendMessageRequest) -> None:
 
 def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
     key = call.idempotency_key
-    context_id = body.message.context_id or str(_derived(call, "context", key) if key else uuid4())
     envelope = body.envelope(
         AgentRef(call.agent.display, call.agent.pubkey),
         task_id=_derived(call, "task", key) if key else None,
-        context_id=context_id,
+        context_id=_context(call, body.message.context_id),
         extensions=call.extensions,
         push=inline_target(call, body),
     )
@@ -135,6 +135,31 @@ def _closed(task: Task) -> errors.UnsupportedOperationError:
 
 def _gone() -> errors.UnsupportedOperationError:
     return errors.UnsupportedOperationError(f"The task of this {KEY_HEADER} has ended and was deleted. Use a new key.")
+
+
+def _context(call: Call, named: str | None) -> str:
+    """Return the context that a message names, else a new one.
+
+    Callers without a key share one sender. They get signed ids, so that none can name a context of another.
+    """
+    if named is None:
+        made = str(_derived(call, "context", call.idempotency_key) if call.idempotency_key else uuid4())
+        return _contexts().sign(made) if call.caller.is_anonymous else made
+    if call.caller.is_anonymous and not is_of_hub(named):
+        raise InvalidRequestError({"message.contextId": "is no id of this hub. Without a key, leave it out at first."})
+    return named
+
+
+def is_of_hub(context_id: str) -> bool:
+    """Whether the hub made this id of a context for a caller without a key."""
+    try:
+        return bool(_contexts().unsign(context_id))
+    except signing.BadSignature:
+        return False
+
+
+def _contexts() -> signing.Signer:
+    return signing.Signer(salt=f"{_SALT}.contexts")
 
 
 def _derived(call: Call, purpose: str, key: str) -> UUID:

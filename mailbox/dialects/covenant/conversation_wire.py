@@ -54,7 +54,7 @@ class HeldLease(WireLease):
 
 def held(row: Lease) -> HeldLease:
     """Render a live lease with its task."""
-    return {"task": work(row.task), "leased_to": agent_id(row.holder), **lease(row)}
+    return {"task": work(row.task, row.task.recipient), "leased_to": agent_id(row.holder), **lease(row)}
 
 
 class ListedLeases(TypedDict):
@@ -115,7 +115,7 @@ class WireLeased(TypedDict):
 
 def leased(row: Lease, newest: Mapping[int, Message]) -> WireLeased:
     """Render a lease for its new holder. ``newest`` has the newest messages of senders, by the key of their task."""
-    rendered: WireLeased = {"task": work(row.task), "lease": lease(row), "turn": row.task.turn}
+    rendered: WireLeased = {"task": work(row.task, row.task.recipient), "lease": lease(row), "turn": row.task.turn}
     if row.task_id in newest:
         rendered["message"] = spoken(newest[row.task_id])
     return rendered

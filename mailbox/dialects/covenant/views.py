@@ -39,7 +39,7 @@ class TasksView(MailboxView):
             page = lists.all_tasks(self.caller, limit=query.limit, cursor=query.cursor)
         else:
             page = lists.tasks_beginning_with(self.caller, query.id_prefix, limit=query.limit, cursor=query.cursor)
-        rendered = [wire.task_entry(entry) for entry in page.items]
+        rendered = [wire.task_entry(entry, self.caller.agent) for entry in page.items]
         return {"kind": "a2a_task_entries", "entries": rendered, "next_cursor": page.next_cursor}
 
     @operation("send_task", errors=(403, 404, 409))
@@ -122,7 +122,7 @@ class EntryView(MailboxView):
     @operation("read_task_entry", errors=(404,))
     def get(self, task_id: UUID, query: requests.NoQuery) -> wire.TaskEntryAnswer:
         entry = QueueEntry.of(expiry.current(self.caller, task_id))
-        return {"kind": "a2a_task_entry", "entry": wire.task_entry(entry)}
+        return {"kind": "a2a_task_entry", "entry": wire.task_entry(entry, self.caller.agent)}
 
 
 class TaskResultView(MailboxView):

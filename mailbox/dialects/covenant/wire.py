@@ -16,7 +16,7 @@ from mailbox.dialects.base.wire import AgentId, BlockList, agent_id
 from mailbox.inspection.answers import Beside, Named
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.inspection.trees import Node
-from mailbox.models import Result, Task
+from mailbox.models import Agent, Result, Task
 from mailbox.words import times
 from mailbox.words.times import epoch_ms
 
@@ -68,21 +68,21 @@ def task(row: Task) -> WireTask:
 class WireWork(WireTask):
     """A task with its ``metadata``: what the sender wrote beside the text in another protocol.
 
-    Tasks of one ``context_id`` belong to one conversation.
+    Tasks of one ``context_id`` belong to one conversation of one sender. Sender and recipient see different ids of it.
     """
 
     context_id: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
 
 
-def work(row: Task) -> WireWork:
-    """Render an A2ATask for its holder, with the fields that its sender wrote beside the text in another protocol.
+def work(row: Task, reader: Agent | None) -> WireWork:
+    """Render an A2ATask for ``reader``, with the fields that its sender wrote beside the text in another protocol.
 
     A task without these, as every task of this dialect is, has neither ``context_id`` nor ``metadata``.
     """
     rendered = cast(WireWork, task(row))
-    if row.context_id is not None:
-        rendered["context_id"] = row.context_id
+    if (context_id := row.context_for(reader)) is not None:
+        rendered["context_id"] = context_id
     if row.metadata != "{}":
         rendered["metadata"] = json(row.metadata)
     return rendered
@@ -200,12 +200,12 @@ class TaskEntry(WireQueueEntry):
     resolved_at_ms: int | None
 
 
-def task_entry(entry: QueueEntry) -> TaskEntry:
-    """Render a queue entry with the task's times and its outcome."""
+def task_entry(entry: QueueEntry, reader: Agent | None) -> TaskEntry:
+    """Render a queue entry for ``reader``, with the task's times and its outcome."""
     row = entry.task
     return {
         **queue_entry(entry),
-        "task": work(row),
+        "task": work(row, reader),
         "outcome": choice(row.outcome),
         "work_timeout_ms": times.to_ms(row.work_timeout),
         "sent_at_ms": epoch_ms(row.sent_at),

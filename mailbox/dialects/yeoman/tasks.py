@@ -98,7 +98,7 @@ def taken(caller: Caller, work: SubmittedWork, *, message_id: str) -> TaskStatus
     if receipt.task is None:
         text = f"{message_id[:MESSAGE_SHOWN]!r} was used before. Its task has ended and was compacted."
         raise TaskConflictError(text, task_id=receipt.task_id)
-    return wire.record(receipt.task, receipt.task.result_or_none)
+    return wire.record(receipt.task, receipt.task.result_or_none, caller.agent)
 
 
 def record(caller: Caller, task_id: object) -> TaskStatus:
@@ -110,7 +110,7 @@ def record(caller: Caller, task_id: object) -> TaskStatus:
     if known is None:
         raise UnknownTaskError
     task = expiry.current(caller, known)
-    return wire.record(task, task.result_or_none)
+    return wire.record(task, task.result_or_none, caller.agent)
 
 
 def record_or_none(caller: Caller, task_id: object) -> TaskStatus | None:
@@ -123,7 +123,7 @@ def record_or_none(caller: Caller, task_id: object) -> TaskStatus | None:
 def newest(caller: Caller, *, limit: int, offset: int = 0) -> tuple[list[TaskStatus], int]:
     """Return a slice of the tasks that the caller sent in this dialect, newest first, and the number of all."""
     rows, total = lists.newest_sent(caller, dialect=DIALECT, limit=limit, offset=offset)
-    return wire.records(rows), total
+    return wire.records(rows, caller.agent), total
 
 
 def identify(task_id: object) -> UUID | None:

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 
 from mailbox.inspection import answers
 from mailbox.inspection.answers import Answer
-from mailbox.models import Peer, Result, Task
+from mailbox.models import Agent, Peer, Result, Task
 from mailbox.words import json_text
 from mailbox.words.envelopes import ResultEnvelope, ResultStatus
 from mailbox.words.times import epoch_ms
@@ -129,8 +129,8 @@ class TaskStatus(TypedDict):
     result: dict[str, Any] | None
 
 
-def task_status(row: Task, result: Result | None, answer: Answer | None) -> TaskStatus:
-    """Render a TaskStatusResponse. Its result is None until the task ends. ``answer`` is the whole answer of it.
+def task_status(row: Task, result: Result | None, answer: Answer | None, reader: Agent | None) -> TaskStatus:
+    """Render a TaskStatusResponse for ``reader``. Its result is None until the task ends. ``answer`` is all of it.
 
     The start of the work moves ``updated_at`` on rows that `TaskQuerySet.whole` read.
     Messages of both parties move it, too.
@@ -138,7 +138,7 @@ def task_status(row: Task, result: Result | None, answer: Answer | None) -> Task
     moments = [row.sent_at, row.queued_at, getattr(row, "newest_leased_at", None), row.status_at, row.resolved_at]
     return {
         "task_id": str(row.uuid),
-        "session_id": row.context_id or session_id(row.uuid, row.sent_at),
+        "session_id": row.context_for(reader) or session_id(row.uuid, row.sent_at),
         "status": task_word(row),
         "created_at": _iso(row.sent_at),
         "updated_at": _iso(max(moment for moment in moments if moment is not None)),
@@ -146,17 +146,17 @@ def task_status(row: Task, result: Result | None, answer: Answer | None) -> Task
     }
 
 
-def record(task: Task, result: Result | None) -> TaskStatus:
-    """Return a task as this dialect shows it. ``result`` is None until the task ends."""
-    return task_status(task, result, None if result is None else answers.whole_of(result))
+def record(task: Task, result: Result | None, reader: Agent | None = None) -> TaskStatus:
+    """Return a task as this dialect shows it to ``reader``, in callbacks to its sender. ``result`` is None at first."""
+    return task_status(task, result, None if result is None else answers.whole_of(result), reader)
 
 
-def records(tasks: Sequence[Task]) -> list[TaskStatus]:
+def records(tasks: Sequence[Task], reader: Agent | None) -> list[TaskStatus]:
     """Return tasks as `record` does, each with the result of its row. Their answers share the room of one page."""
     results = [task.result_or_none for task in tasks]
     whole = answers.whole(result for result in results if result is not None)
     return [
-        task_status(task, result, None if result is None else whole[result.pk])
+        task_status(task, result, None if result is None else whole[result.pk], reader)
         for task, result in zip(tasks, results, strict=True)
     ]
 

@@ -91,7 +91,7 @@ def words_of(row):
     answer = Answer(content=result.blocks) if result else None
     return (
         corvid.task(row, lease=None, messages=(), is_all=True, result=result)["state"],
-        wire.task_status(row, result, answer)["status"],
+        wire.task_status(row, result, answer, None)["status"],
         marianne.task(row, result, answer).status.value,
     )
 
@@ -166,7 +166,7 @@ def test_a_status_of_marianne_narrows_to_all_states_and_outcomes_that_read_so(st
 def test_an_entry_of_the_mailbox_names_the_state_and_what_it_awaits(state):
     row = task(state, outcome="ok" if state == "resolved" else None, awaits="input" if state == "interrupted" else None)
 
-    entry = covenant.task_entry(QueueEntry(task=row))
+    entry = covenant.task_entry(QueueEntry(task=row), None)
 
     assert entry["state"] == state
     assert entry.get("awaits", "nothing") == ("input" if state == "interrupted" else "nothing")
@@ -176,7 +176,7 @@ def test_a_question_moves_the_time_that_yeomans_pollers_read():
     row = task("interrupted", awaits="input")
     row.status_at = NOW + timedelta(minutes=3)
 
-    assert wire.task_status(row, None, None)["updated_at"].startswith("2035-01-01T00:03:00")
+    assert wire.task_status(row, None, None, None)["updated_at"].startswith("2035-01-01T00:03:00")
 
 
 def said(seq, role, *blocks):

@@ -1,12 +1,15 @@
 """Callers and agents: keys, open agents, tenants; and bugs in the shape of the binding."""
 
+from uuid import uuid4
+
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from agentcards import official_agents
-from mailbox.access.agents import grants
+from mailbox.access.agents import grants, own_agent_setup
 from mailbox.access.callers import Caller
+from mailbox.access.own_agents import ANONYMOUS
 from tests.support import factories
 from tests.support.a2a import OfficialClient, message, state, whole
 from tests.support.api import Api
@@ -29,15 +32,34 @@ def test_an_agent_that_is_not_there_is_404_with_its_own_reason(alice):
 def test_an_open_agent_takes_messages_without_a_key(bob, holder):
     grants.open_to_anyone(Caller.command_line(), bob.agent)
     client = OfficialClient(None, bob)
-    sent = client.send("hello", contextId="secret")
+    sent = client.send("hello")
+    context = {"contextId": sent["contextId"]}
     assert state(client.get(sent["id"])) == "SUBMITTED"
     assert client.rpc("ListTasks")["tasks"] == []
-    assert [task["id"] for task in client.rpc("ListTasks", {"contextId": "secret"})["tasks"]] == [sent["id"]]
+    assert [task["id"] for task in client.rpc("ListTasks", context)["tasks"]] == [sent["id"]]
     assert client.response("GetExtendedAgentCard").status_code == 401
 
     holder.take()
     holder.answer("hi")
     assert state(client.get(sent["id"])) == "COMPLETED"
+
+
+def test_a_caller_without_a_key_names_no_context_but_one_that_the_hub_made(bob):
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
+    client, named = OfficialClient(None, bob), {"Idempotency-Key": "k"}
+    context = client.send("hello")["contextId"]
+    words = {"message": message("under a key"), "configuration": NOW}
+    under_a_key, again = (client.rpc("SendMessage", words, **named)["task"]["contextId"] for _ in range(2))
+    anonymous = Caller.local(own_agent_setup.hub_agent(ANONYMOUS))
+    factories.sent_task(anonymous, bob, dialect="a2a", context_id="default")  # as earlier versions stored
+
+    assert client.send("more", contextId=context)["contextId"] == context
+    assert under_a_key == again != context
+    assert client.send("more", contextId=again)["contextId"] == again
+    for guess in ("default", context[:-1], context.partition(":")[0], f"{uuid4()}:{context.partition(':')[2]}"):
+        refused = {"message": message(contextId=guess), "configuration": NOW}
+        assert client.error("SendMessage", refused) == (-32602, "INVALID_PARAMS")
+        assert client.rpc("ListTasks", {"contextId": guess})["tasks"] == []
 
 
 def test_an_agent_is_open_and_closed_at_the_next_request(bob):

@@ -128,7 +128,7 @@ def members(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def test_each_answer_in_the_life_of_a_task_is_of_its_type(anyone, holder):
-    begin = {"message": message("paint", contextId="house"), "configuration": NOW}
+    begin = {"message": message("paint"), "configuration": NOW}
     sent = told(anyone.result("SendMessage", begin), SendMessageResponse)["task"]
     named = {"id": sent["id"]}
     holder.take()
@@ -147,9 +147,9 @@ def test_each_answer_in_the_life_of_a_task_is_of_its_type(anyone, holder):
     ]
     assert state(events[0]["task"]) == "SUBMITTED"
     assert state(events[-1]["statusUpdate"]) == "COMPLETED"
-    second = anyone.send("paint again", contextId="house")
+    second = anyone.send("paint again", contextId=sent["contextId"])
     assert state(told(anyone.result("CancelTask", {"id": second["id"]}), Task)) == "CANCELED"
-    page = {"contextId": "house", "pageSize": 1, "includeArtifacts": True}
+    page = {"contextId": sent["contextId"], "pageSize": 1, "includeArtifacts": True}
     listed = told(anyone.result("ListTasks", page), ListTasksResponse)
     assert [task["id"] for task in listed["tasks"]] == [second["id"]]
 

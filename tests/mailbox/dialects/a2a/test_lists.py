@@ -52,7 +52,8 @@ def test_lists_show_artifacts_only_on_request(client, holder):
 
 def page_at(caller, agent, binding, token):
     """Return the status and the JSON of the caller's list of a context at this token."""
-    client, query = OfficialClient(caller, agent), {"contextId": "talk", "pageToken": token}
+    client = OfficialClient(caller, agent)
+    query = {"contextId": "talk" if caller else client.send()["contextId"], "pageToken": token}
     if binding == "rpc":
         return answered(client.response("ListTasks", query))
     return answered(client.api.get(f"{client.base}/rest/tasks", **query))

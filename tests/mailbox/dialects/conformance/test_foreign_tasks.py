@@ -1,5 +1,7 @@
 """A task of other parties is not there: every byte of an answer is that for an id that no task ever had."""
 
+from uuid import uuid4
+
 import pytest
 
 from agentcards import official_agents
@@ -54,6 +56,15 @@ def test_a_party_learns_more_by_each_of_these_requests_than_of_an_absent_task(do
         absent = [told_of_nothing(party, request)[:3] for party in parties]
         seen = (told(party, request, task.uuid, task.context_id or "-")[:3] for task in tasks for party in parties)
         assert any(answer not in absent for answer in seen), request
+
+
+@doors_of_tasks
+def test_a_recipient_reads_no_id_that_a_sender_has_for_its_conversation(door, alice, bob):
+    tasks = in_each_state(alice, bob, **fields_read_by(door) | {"context_id": "talk of alice"})
+
+    for request in door.of_tasks:
+        answers = [told(door(bob), request, task.uuid, str(uuid4())) for task in tasks]
+        assert [answer for answer in answers if "talk of alice" in answer[2]] == [], request
 
 
 @every_route

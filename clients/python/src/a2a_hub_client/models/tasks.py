@@ -58,7 +58,10 @@ class Idempotency(Wire, frozen=True, kw_only=True):
 
 
 class Task(Wire, frozen=True, kw_only=True):
-    """A task. ``context_id`` and ``metadata`` are there for tasks of other protocols."""
+    """A task. ``context_id`` and ``metadata`` are there for tasks of other protocols.
+
+    Tasks of one ``context_id`` belong to one conversation of one sender. Sender and recipient see different ids of it.
+    """
 
     id: UUID
     sender: AgentId
