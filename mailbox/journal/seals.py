@@ -6,17 +6,21 @@ The state of the seals takes a few indexed queries. Only a verification reads th
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+from uuid import UUID
 
 import orjson
 from django.conf import settings
+from django.db import OperationalError, connection
+from django.db.models import Func, TextField
 
 from mailbox.database.backups import files
 from mailbox.models import AuditEvent, Seal
 from mailbox.words import sealed
 
+SPELLED = ("task_id", "at")  # the columns that SQLite stores as text, which Django reads in any spelling
 READ_AT_ONCE = 100  # rows; old rows may hold updates of a megabyte
 
 
@@ -69,7 +73,7 @@ def trusted_keys() -> list[str]:
 def rows(first: int, last: int, *, form: int = sealed.NEWEST_FORM) -> Iterator[sealed.Row]:
     """Yield the rows with these ids, in order, a few at a time.
 
-    A row that the database returns in another type than it was written has its id alone.
+    A row has its id alone if the database returns a column in another type or spelling than it was written in.
     """
     mark = first - 1
     while True:
@@ -82,15 +86,55 @@ def rows(first: int, last: int, *, form: int = sealed.NEWEST_FORM) -> Iterator[s
 
 
 def _read(keys: list[int], form: int) -> Iterator[sealed.Row]:
-    columns = sealed.FORMS[form]
+    spellings = {f"{name}_spelled": _quoted(name) for name in SPELLED} if connection.vendor == "sqlite" else {}
+    columns = AuditEvent.objects.values(*sealed.FORMS[form], **spellings)
+    read = _readable(columns.filter(pk__in=keys).order_by("pk"))
+    if read is None:
+        read = [row for key in keys for row in _readable(columns.filter(pk=key)) or [{"id": key}]]
+    yield from map(_as_written, read)
+
+
+def _readable(rows: Any) -> list[dict[str, Any]] | None:
+    """Return the rows; None if a value of theirs is of a type or an encoding that the column never has."""
     try:
-        yield from list(AuditEvent.objects.filter(pk__in=keys).order_by("pk").values(*columns))
+        return list(rows)
     except sealed.UNREADABLE:
-        for key in keys:
-            try:
-                yield AuditEvent.objects.values(*columns).get(pk=key)
-            except sealed.UNREADABLE:
-                yield {"id": key}
+        return None
+    except OperationalError as error:
+        if "UTF-8" in str(error):
+            return None
+        raise
+
+
+def block_of(seal: Seal) -> sealed.Block:
+    """Return the block of a seal. Raises an error of `sealed.UNREADABLE` for a wrong type, or another spelling."""
+    quoted = Seal.objects.filter(pk=seal.pk).values_list(_quoted("sealed_at"), flat=True)
+    if connection.vendor == "sqlite" and quoted.get() != _spelling(seal.sealed_at):
+        raise ValueError(seal.sealed_at)
+    return seal.block
+
+
+def _as_written(row: dict[str, Any]) -> sealed.Row:
+    """Return the row without its spellings; its id alone if one differs from what the hub writes.
+
+    Another spelling of the same value would hide the row from lookups.
+    """
+    for name in SPELLED:
+        if row.pop(f"{name}_spelled", None) not in (None, _spelling(row.get(name))):
+            return {"id": row["id"]}
+    return row
+
+
+def _quoted(name: str) -> Func:
+    """Return the literal of a stored value, as SQLite spells it: a text, a blob and NULL differ."""
+    return Func(name, function="quote", output_field=TextField())
+
+
+def _spelling(value: UUID | datetime | None) -> str:
+    """Return the literal of the value as the hub stores it."""
+    if value is None:
+        return "NULL"
+    return f"'{value.hex if isinstance(value, UUID) else value.astimezone(UTC).replace(tzinfo=None)}'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -97,7 +97,9 @@ def _ripe(first: int, last: int) -> Iterator[sealed.Row]:
     now = timezone.now()
     for row in seals.rows(first, last):
         if "at" not in row:
-            raise BrokenSealsError(f"row {row['id']} was changed: a column cannot be read")
+            raise BrokenSealsError(
+                f"row {row['id']} was changed: a column cannot be read, or is spelled in another way"
+            )
         if now - RIPE_AFTER < row["at"] <= now + CLOCKS_DIFFER:
             return
         yield row

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from django.db import connection
+
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
@@ -65,6 +67,7 @@ def verify(
     """Check the sealed blocks that hold the rows from ``first`` to ``last``, None for the newest; stop at a problem.
 
     ``after`` continues behind the block that ends with this row. At most ``blocks`` blocks are checked, None for all.
+    Without ``blocks``, the indexes of SQLite are checked too.
     ``head`` is a hash that was recorded elsewhere: the journal must have a block with it. The head that this machine
     recorded must be in the journal too. ``restored_key`` is the public key of a backup: its seals are right as well.
     The head that this machine recorded then does not count. Locks and journals nothing.
@@ -78,6 +81,8 @@ def verify(
     more = finding is None and chain.last is not None and _next(chain, last) is not None
     if finding is None and not more:
         finding = _of_heads(head, of_this_machine=not restored_key)
+    if finding is None and blocks is None:
+        finding = _of_indexes()
     return Verification(
         finding=finding,
         blocks=chain.blocks,
@@ -128,9 +133,10 @@ def _next(chain: Chain, last: int | None) -> Seal | None:
 def _check(chain: Chain, seal: Seal) -> Finding | None:
     """Check one block, and that a journal row backs each erasure in it."""
     try:
-        block = seal.block
+        block = seals.block_of(seal)
     except UNREADABLE:
-        return Finding(problem="the seal cannot be read", first_id=seal.first_id, last_id=seal.last_id)
+        problem = "the seal cannot be read, or is spelled in another way"
+        return Finding(problem=problem, first_id=seal.first_id, last_id=seal.last_id)
     known = set(chain.erased)
     rows = seals.rows(block.first_id, block.last_id, form=block.form if block.form in sealed.FORMS else 1)
     if finding := chain.check(block, rows):
@@ -147,6 +153,16 @@ def _backing(keys: set[int]) -> Mapping[int, frozenset[int]]:
 def _of_beginning() -> Finding | None:
     row = AuditEvent.objects.filter(pk__lt=1).order_by("pk").values_list("pk", flat=True).first()
     return None if row is None else Finding(problem="the row was inserted before the first block", row=row)
+
+
+def _of_indexes() -> Finding | None:
+    """Return a finding if an index of SQLite lacks a row, so that lookups by it do not show the row."""
+    if connection.vendor != "sqlite":
+        return None
+    with connection.cursor() as cursor:
+        cursor.execute(f"PRAGMA integrity_check({AuditEvent._meta.db_table})")
+        (problem,) = cursor.fetchone()
+    return None if problem == "ok" else Finding(problem=f"the table or an index of it is damaged: {problem}")
 
 
 def _of_heads(head_hash: str, *, of_this_machine: bool) -> Finding | None:

@@ -147,10 +147,11 @@ class Block:
         """Whether the signature is that of ``key``."""
         try:
             public = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.key))
-            public.verify(bytes.fromhex(self.signature), self.statement)
+            signature = bytes.fromhex(self.signature)
+            public.verify(signature, self.statement)
         except (AttributeError, InvalidSignature, TypeError, ValueError):
             return False
-        return True
+        return signature.hex() == self.signature
 
     def marked(self) -> Iterator[tuple[int, bytes]]:
         """Yield the id of each sealed row, and the first 8 bytes of its leaf hash."""
@@ -252,7 +253,7 @@ class Chain:
                 leaves.append((number, leaf(block.form, row)))
                 tombstone = Tombstone.read(row["data"])
             except UNREADABLE:
-                return _at(block, "the row was changed: a column cannot be read", number)
+                return _at(block, "the row was changed: a column cannot be read, or is spelled in another way", number)
             if tombstone:
                 erased[number] = tombstone.by
             if len(leaves) > block.count + 1:

@@ -15,6 +15,18 @@ from mailbox.models import AuditEvent, Seal
 from mailbox.words.sealed import Tombstone, digest_of
 
 TABLE = "mailbox_auditevent"
+# Other spellings of values, which Django reads as the same value or cannot read. Lookups compare the stored text.
+SPELLINGS = (
+    *("task_id = upper(task_id)", "task_id = '{' || task_id || '}'", "task_id = 'urn:uuid:' || task_id"),
+    "task_id = substr(task_id, 1, 8) || '-' || substr(task_id, 9)",
+    *("at = replace(at, ' ', 'T')", "at = at || '+00:00'", "at = at || 'Z'", "at = replace(at, '.', ',')"),
+    *("at = at || '0'", "at = replace(at, '-', '')", "at = CAST(at AS BLOB)", "actor = CAST(x'ff' AS TEXT)"),
+    *(f"{name} = CAST({name} AS BLOB)" for name in ("kind", "task_id", "seq", "data", "source", "address")),
+)
+SPELLINGS_OF_SEAL = (
+    *("signature = upper(signature)", "signature = signature || ' '", "root = upper(root)", "key = upper(key)"),
+    *("sealed_at = replace(sealed_at, ' ', 'T')", "sealed_at = sealed_at || '+00:00'", "marks = hex(marks)"),
+)
 COLUMNS = ("kind", "actor", "actor_pubkey", "task_id", "seq", "data", "at", "request_id", "source", "address")
 
 
@@ -195,13 +207,29 @@ def replace_column_type(chance: random.Random, seals: Sequence[Seal]) -> Expecte
         return edit(chance, seals)
     seal = chance.choice(seals)
     key, column = chance.choice(keys(seal)), chance.choice(("task_id", "at", "data", "kind"))
-    with connection.cursor() as cursor:
-        cursor.execute(f"UPDATE {TABLE} SET {column} = x'ff00' WHERE id = %s", [key])  # noqa: S608
+    change(TABLE, f"{column} = x'ff00'", key)
     return of(seal, key)
+
+
+def respell(chance: random.Random, seals: Sequence[Seal]) -> Expected:
+    """Spell a column of a row in another way. PostgreSQL has one spelling of a value, so there the row is edited."""
+    if connection.vendor == "postgresql":
+        return edit(chance, seals)
+    seal = chance.choice(seals)
+    key = chance.choice(keys(seal))
+    row = AuditEvent.objects.get(pk=key)
+    kept = [spelled for spelled in SPELLINGS if getattr(row, spelled.partition(" ")[0]) is not None]
+    change(TABLE, chance.choice(kept), key)
+    return of(seal, key)
+
+
+def change(table: str, spelled: str, key: int) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(f"UPDATE {table} SET {spelled} WHERE id = %s", [key])  # noqa: S608
 
 
 Tampering = Callable[[random.Random, Sequence[Seal]], Expected]
 TAMPERINGS: Sequence[Tampering] = (
     *(edit, edit, edit, delete, insert, swap, reorder, truncate_rows, truncate_all),
-    *(delete_seal, edit_seal, edit_seal, swap_seals, forge_erasure, replace_column_type),
+    *(delete_seal, edit_seal, edit_seal, swap_seals, forge_erasure, replace_column_type, respell),
 )

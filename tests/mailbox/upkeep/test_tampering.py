@@ -1,5 +1,6 @@
 import random
 from concurrent.futures import ThreadPoolExecutor
+from uuid import uuid4
 
 import pytest
 from django.db import connections, transaction
@@ -39,7 +40,7 @@ def _write(number):
     try:
         for turn in range(20):
             with transaction.atomic():
-                tampering.old_rows(chance.randrange(1, 5))
+                tampering.old_rows(chance.randrange(1, 5), task_id=uuid4())
                 if turn % 5 == 0:
                     transaction.set_rollback(True)
     finally:

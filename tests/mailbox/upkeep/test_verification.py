@@ -1,11 +1,14 @@
+from uuid import UUID
+
 import pytest
+from django.db import connection
 
 from mailbox.journal import seals
 from mailbox.models import AuditEvent, Seal
 from mailbox.upkeep import sealing, verification
 from mailbox.words import sealed
 from mailbox.words.errors import NotSealedError
-from tests.support import merkle
+from tests.support import merkle, tampering
 from tests.support.tampering import old_rows, triggers_off
 
 pytestmark = pytest.mark.django_db
@@ -65,6 +68,46 @@ def test_a_verification_in_steps_finds_what_one_of_all_blocks_finds(monkeypatch)
     assert [step.blocks for step in steps] == [1, 1, 0]
     assert steps[-1].finding == verification.verify().finding
     assert problem_of(steps[-1]).row == rows[5].pk
+
+
+@pytest.mark.skipif(connection.vendor == "postgresql", reason="PostgreSQL has one spelling of a value")
+@pytest.mark.parametrize("spelled", tampering.SPELLINGS)
+def test_a_row_that_is_spelled_in_another_way_is_named(spelled):
+    rows = [row for number in range(3) for row in old_rows(1, task_id=UUID(int=0xABCDEF00 + number), seq=1)]
+    sealing.seal()
+    with triggers_off():
+        tampering.change(tampering.TABLE, spelled, rows[1].pk)
+
+    assert problem_of(verification.verify()).row == rows[1].pk
+
+
+@pytest.mark.skipif(connection.vendor == "postgresql", reason="PostgreSQL has one spelling of a value")
+@pytest.mark.parametrize("spelled", tampering.SPELLINGS_OF_SEAL)
+def test_a_seal_that_is_spelled_in_another_way_is_named(spelled):
+    last = old_rows(2)[-1].pk
+    sealing.seal()
+    tampering.change("mailbox_seal", spelled, Seal.objects.get().pk)
+
+    assert problem_of(verification.verify()).last_id == last
+
+
+@pytest.mark.skipif(connection.vendor == "postgresql", reason="SQLite can be checked without rights of its own")
+@pytest.mark.django_db(transaction=True)
+def test_a_row_that_an_index_leaves_out_is_named():
+    rows = old_rows(3)
+    sealing.seal()
+    with connection.cursor() as cursor:
+        cursor.execute(f"CREATE INDEX hiding ON {tampering.TABLE} (request_id) WHERE id <> {rows[1].pk}")
+        cursor.execute("PRAGMA writable_schema = ON")
+        whole = f"CREATE INDEX hiding ON {tampering.TABLE} (request_id)"
+        cursor.execute("UPDATE sqlite_master SET sql = %s WHERE name = 'hiding'", [whole])
+        cursor.execute("PRAGMA writable_schema = RESET")
+        try:
+            found = problem_of(verification.verify()).problem
+        finally:
+            cursor.execute("DROP INDEX hiding")
+
+    assert found == "the table or an index of it is damaged: row 2 missing from index hiding"
 
 
 def test_a_range_checks_the_blocks_that_hold_its_rows(monkeypatch):
