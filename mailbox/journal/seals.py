@@ -141,12 +141,13 @@ def _spelling(value: UUID | datetime | None) -> str:
 class SealState:
     """``head`` is the newest block, None without one. ``waits_since`` is the time of the oldest row without a seal.
 
-    ``problem`` says why the seals cannot be right, "" without a reason.
+    ``problem`` says why the seals cannot be right, "" without a reason. ``is_recorded``: this machine recorded a head.
     """
 
     head: Head | None
     waits_since: datetime | None
     problem: str
+    is_recorded: bool
 
 
 def state() -> SealState:
@@ -158,6 +159,7 @@ def state() -> SealState:
         head=Head.of(newest.block) if newest else None,
         waits_since=waits_since[0] if waits_since else None,
         problem=_problem(newest),
+        is_recorded=head_file().exists(),
     )
 
 

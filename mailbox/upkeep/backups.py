@@ -24,7 +24,7 @@ from mailbox.database.backups import archive, files, postgresql, sqlite
 from mailbox.database.backups.archive import Manifest, Reader, Writer
 from mailbox.database.backups.files import BackupError
 from mailbox.journal import hub_entries, seals
-from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Task
+from mailbox.models import Agent, AuditEvent, Lease, PushDelivery, Result, Seal, Task
 from mailbox.upkeep import verification
 from mailbox.words import sealed, secret_box
 
@@ -121,6 +121,7 @@ def _described(made_at: str) -> Manifest:
         secret_digest=secret_box.digest_of(settings.SECRET_KEY),
         has_secret=secret_file() is not None,
         has_seal_key=seal_key_file() is not None,
+        head=newest.block.hash if (newest := Seal.objects.newest()) else "",
     )
 
 
@@ -253,7 +254,7 @@ class _Step:
         if self.migrated:
             call_command("migrate", interactive=False, verbosity=0)
         manifest = self._backup.manifest
-        finding = verification.verify(restored_key=self._seal_key()).finding
+        finding = verification.verify(restored_key=self._seal_key(), head=manifest.head).finding
         self.journal_problem = finding.sentence if finding else ""
         journal = audit.Journal(self._caller)
         journal.beside(

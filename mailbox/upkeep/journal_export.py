@@ -77,6 +77,7 @@ def verify(file: Path, *, key: str = "", head: str = "") -> verification.Verific
         erased=sorted(chain.erased),
         head=seals.Head.of(chain.last) if chain.last else None,
         unsealed=reading.unsealed,
+        unproven="" if head else verification.UNPROVEN,
     )
 
 

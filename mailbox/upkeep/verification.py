@@ -16,6 +16,7 @@ from mailbox.words.errors import MailboxError, NotSealedError
 from mailbox.words.kinds import Kind
 from mailbox.words.sealed import UNREADABLE, Block, Chain, Finding, Row, Step, unbacked
 
+UNPROVEN = "no head is recorded here: the newest blocks are not proven"
 UNREADABLE_RECORD = "the record of the newest block beside the seal key is unreadable"
 
 
@@ -25,7 +26,8 @@ class Verification:
 
     ``finding`` is the first problem, None without one. ``head`` is the last block that was right, None without a block.
     ``erased`` holds the ids of erased rows. ``unsealed`` counts the rows after the newest block, which no seal proves
-    yet. ``next_after`` is the row to continue after; None: no block is left.
+    yet. ``next_after`` is the row to continue after; None: no block is left. ``unproven`` is `UNPROVEN` if the end was
+    reached and no recorded head was compared with it, else "".
     """
 
     finding: Finding | None
@@ -35,6 +37,7 @@ class Verification:
     head: Head | None
     unsealed: int
     next_after: int | None = None
+    unproven: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,6 +94,7 @@ def verify(
         head=Head.of(chain.last) if chain.last else None,
         unsealed=_unsealed(),
         next_after=chain.last.last_id if more and chain.last else None,
+        unproven="" if more or head or (not restored_key and seals.head_file().exists()) else UNPROVEN,
     )
 
 

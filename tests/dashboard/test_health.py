@@ -11,6 +11,7 @@ from mailbox.database import vitals
 from mailbox.inspection.health import report
 from mailbox.inspection.health.checks import HealthStatus
 from mailbox.inspection.health.cluster import SILENT_AFTER
+from mailbox.journal import seals
 from mailbox.life import results
 from mailbox.models import LastPass, PushDelivery, Seal
 from mailbox.upkeep import rollups, sealing
@@ -171,6 +172,11 @@ def test_the_head_of_the_journal_is_shown_and_missing_seals_are_failing(vic):
 
     assert check("Audit log seals").word is HealthStatus.OK
     assert head in vic.get("/ops/health/").content.decode()
+    kept = seals.head_file().read_bytes()
+    seals.head_file().unlink()
+    assert check("Audit log seals").word is HealthStatus.OK
+    assert "the newest blocks are not proven" in vic.get("/ops/health/").content.decode()
+    seals.head_file().write_bytes(kept)
     Seal.objects.all().delete()
     assert check("Audit log seals").word is HealthStatus.FAILING
 

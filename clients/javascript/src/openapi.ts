@@ -5949,7 +5949,8 @@ export interface components {
         /**
          * @description A verification of up to `blocks` blocks; `next_after` null means that none is left.
          *
-         *     `erased` lists erased rows. `unsealed` counts the newest rows, which no seal proves yet.
+         *     `erased` lists erased rows. `unsealed` counts the newest rows, which no seal proves yet. `unproven` says so of
+         *     the newest blocks if no recorded head was compared; "" otherwise.
          */
         AuditVerification: {
             /**
@@ -5990,6 +5991,11 @@ export interface components {
              * @example 128
              */
             next_after: number | null;
+            /**
+             * @description Why the newest blocks are not proven, empty if they are.
+             * @example no head is recorded here: the newest blocks are not proven
+             */
+            unproven: string;
         };
         /** @description The first problem: the block by its ids, null outside of a block, and the row, null without one. */
         WireFinding: {

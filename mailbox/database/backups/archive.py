@@ -34,8 +34,8 @@ class Manifest:
     ``made_at`` is the time of the backup in ISO 8601. ``engine`` is sqlite or postgresql. ``schema`` is PostgreSQL's
     schema, "" for SQLite. ``migrations`` lists the applied migrations as app.name. ``rows`` counts the rows of the
     main tables. ``secret_digest`` is the keyed digest of the hub's secret. ``has_secret`` is off if the secret came
-    from the environment. ``has_seal_key`` says the same of the seal key. ``members`` holds the bytes and SHA-256 of
-    each file in the archive.
+    from the environment. ``has_seal_key`` says the same of the seal key. ``head`` is the hash of the newest sealed
+    block, "" without one. ``members`` holds the bytes and SHA-256 of each file in the archive.
     """
 
     format: int
@@ -49,6 +49,7 @@ class Manifest:
     secret_digest: str
     has_secret: bool
     has_seal_key: bool = False
+    head: str = ""
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:

@@ -87,7 +87,8 @@ class WireHead(TypedDict):
 class AuditVerification(TypedDict):
     """A verification of up to ``blocks`` blocks; ``next_after`` null means that none is left.
 
-    ``erased`` lists erased rows. ``unsealed`` counts the newest rows, which no seal proves yet.
+    ``erased`` lists erased rows. ``unsealed`` counts the newest rows, which no seal proves yet. ``unproven`` says so of
+    the newest blocks if no recorded head was compared; "" otherwise.
     """
 
     kind: Literal["audit_verification"]
@@ -99,6 +100,7 @@ class AuditVerification(TypedDict):
     unsealed: int
     head: WireHead | None
     next_after: int | None
+    unproven: str
 
 
 def verification(outcome: Verification) -> AuditVerification:
@@ -114,6 +116,7 @@ def verification(outcome: Verification) -> AuditVerification:
         "unsealed": outcome.unsealed,
         "head": None if outcome.head is None else {"last_id": outcome.head.last_id, "hash": outcome.head.hash},
         "next_after": outcome.next_after,
+        "unproven": outcome.unproven,
     }
 
 

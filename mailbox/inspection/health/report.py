@@ -224,6 +224,8 @@ def _seals(now: datetime) -> Measured:
     head = f"head {seen.head.hash} at row {seen.head.last_id}" if seen.head else "no block yet"
     waits = now - seen.waits_since if seen.waits_since else timedelta(0)
     word = _graded(waits, timedelta(minutes=10), timedelta(days=1))
+    if word is HealthStatus.OK and seen.head and not seen.is_recorded:
+        return Measured(word, head, "No head is recorded on this machine, so the newest blocks are not proven.")
     return _judged(word, head, f"A row waits for its seal for {times.write(waits)}. The sweep seals rows.")
 
 

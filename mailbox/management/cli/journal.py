@@ -83,6 +83,8 @@ def _sentence(result: Verification) -> str:
     lines = [f"the journal is whole: {result.rows} row(s) in {result.blocks} block(s) are as sealed{erased}"]
     if result.unsealed:
         lines.append(f"{result.unsealed} newest row(s) are not sealed yet")
+    if result.unproven:
+        lines.append(result.unproven)
     if result.head is not None:
         lines.append(f"head {result.head.hash} at row {result.head.last_id}")
     return "\n".join(lines)

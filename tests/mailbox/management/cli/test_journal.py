@@ -3,8 +3,9 @@ import json
 import pytest
 from django.core.management.base import CommandError
 
+from mailbox.journal import seals
 from mailbox.models import AuditEvent, Seal
-from mailbox.upkeep import sealing
+from mailbox.upkeep import sealing, verification
 from mailbox.words import sealed
 from tests.support.tampering import old_rows, triggers_off
 
@@ -29,6 +30,26 @@ def test_a_whole_journal_is_reported_with_its_head(a2a, journal):
         f"head {head} at row {journal[5].pk}",
     ]
     assert "3 block(s)" in a2a("audit", "verify", "--head", head)
+
+
+def test_without_a_recorded_head_the_newest_blocks_are_not_proven(a2a, journal, tmp_path):
+    head, file = Seal.objects.latest("last_id").block.hash, tmp_path / "journal.jsonl"
+    a2a("audit", "export", file)
+    assert json.loads(a2a("audit", "verify", "--json"))["unproven"] == ""
+    seals.head_file().unlink()
+    Seal.objects.latest("last_id").delete()
+    with triggers_off():
+        AuditEvent.objects.filter(pk__gte=journal[4].pk).delete()
+
+    cut = a2a("audit", "verify").splitlines()
+
+    assert cut[0] == "the journal is whole: 4 row(s) in 2 block(s) are as sealed"
+    assert verification.UNPROVEN in cut
+    assert json.loads(a2a("audit", "verify", "--json"))["unproven"] == verification.UNPROVEN
+    with pytest.raises(CommandError, match="no block has the hash"):
+        a2a("audit", "verify", "--head", head)
+    assert verification.UNPROVEN in a2a("audit", "verify", "--file", file)
+    assert verification.UNPROVEN not in a2a("audit", "verify", "--file", file, "--head", head)
 
 
 def test_a_changed_row_is_named_and_fails_the_command(a2a, journal, capsys):

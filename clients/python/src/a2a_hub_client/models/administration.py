@@ -310,7 +310,10 @@ class SealHead(Wire, frozen=True, kw_only=True):
 
 
 class Verification(Wire, frozen=True, kw_only=True):
-    """A verification of some blocks of the journal. ``next_after`` None: no block is left."""
+    """A verification of some blocks of the journal. ``next_after`` None: no block is left.
+
+    ``unproven`` says why the newest blocks are not proven, "" if they are.
+    """
 
     whole: bool
     blocks: int
@@ -320,3 +323,4 @@ class Verification(Wire, frozen=True, kw_only=True):
     erased: list[int] = []
     head: SealHead | None = None
     next_after: int | None = None
+    unproven: str = ""
