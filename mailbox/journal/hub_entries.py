@@ -148,7 +148,9 @@ class HubBackedUpEntry(Entry, kind=Kind.HUB_BACKED_UP):
     file: Annotated[str, "path of the backup"]
     sha256: Annotated[str, "checksum of the database in the backup"]
     tasks: Annotated[int, "number of tasks in the backup"]
-    with_secret: Annotated[bool, "whether the backup holds the hub's secret; off if an environment variable holds it"]
+    with_secret: Annotated[
+        bool, "whether the backup holds the hub's secret; off if it was left out or is in the environment"
+    ]
 
 
 class HubRestoredEntry(Entry, kind=Kind.HUB_RESTORED):

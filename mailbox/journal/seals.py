@@ -4,7 +4,7 @@ The state of the seals takes a few indexed queries. Only a verification reads th
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -66,8 +66,23 @@ def head_file() -> Path:
 
 
 def trusted_keys() -> list[str]:
-    """Return the public keys whose seals are accepted: the hub's own, and those of A2A_SEAL_TRUSTED_KEYS."""
-    return [sealed.public_key(settings.A2A_SEAL_KEY), *settings.A2A_SEAL_TRUSTED_KEYS]
+    """Return the public keys whose seals are accepted: the hub's own, A2A_SEAL_TRUSTED_KEYS, those of `trust`."""
+    return [sealed.public_key(settings.A2A_SEAL_KEY), *settings.A2A_SEAL_TRUSTED_KEYS, *_stored_keys()]
+
+
+def trust(keys: Iterable[str]) -> None:
+    """Store public keys whose seals this machine accepts from now on, beside the seal key. Raises OSError."""
+    stored = dict.fromkeys([*_stored_keys(), *keys])
+    with files.appearing(_keys_file()) as stream:
+        stream.write("\n".join(stored).encode("ascii"))
+
+
+def _stored_keys() -> list[str]:
+    return _keys_file().read_text("ascii").split() if _keys_file().exists() else []
+
+
+def _keys_file() -> Path:
+    return Path(settings.A2A_VAR) / "seal_trusted_keys"
 
 
 def rows(first: int, last: int, *, form: int = sealed.NEWEST_FORM) -> Iterator[sealed.Row]:

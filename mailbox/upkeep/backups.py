@@ -1,4 +1,4 @@
-"""Backups of the whole hub: its database, its secret and its seal key in one file, and the restore of such a file.
+"""Backups of the whole hub, with its secret or without, in one file, and the restore of such a file.
 
 A restore changes the database in one transaction, or not at all.
 """
@@ -60,22 +60,35 @@ def seal_key_file() -> Path | None:
     return None if configured else Path(settings.A2A_VAR) / "seal_key"
 
 
-def back_up(caller: Caller, file: Path, *, replaces: bool) -> Backup:
-    """Write the database as of now, its secret and seal key, and a manifest to one private file. The hub may run.
+def back_up(
+    caller: Caller,
+    file: Path,
+    *,
+    replaces: bool,
+    with_secret: bool = True,
+    with_seal_key: bool = False,
+    passphrase: str = "",
+) -> Backup:
+    """Write the database as of now, perhaps its secret and seal key, and a manifest to one private file.
 
-    The file appears whole or not at all. ``replaces`` allows an earlier file of that name to be replaced. Raises
-    `BackupError` if the file exists or cannot be written, or if the copy of the database is damaged. On PostgreSQL it
-    also does so if pg_dump is missing or older than the server. Locks no row; journals ``hub_backed_up``.
+    The hub may run. The public halves of the seal keys are always in the manifest, so that old seals stay valid. The
+    file is encrypted under ``passphrase``, "" for none. It appears whole or not at all. ``replaces`` allows an earlier
+    file of that name to be replaced. Raises `BackupError` if the file exists or cannot be written, or if the copy of
+    the database is damaged. On PostgreSQL it also does so if pg_dump is missing or older than the server. Locks no
+    row; journals ``hub_backed_up``.
     """
     if file.exists() and not (replaces and file.is_file()):
         raise BackupError(f"{file} exists. Choose another name, or give --force to replace a file.")
     try:
-        with files.appearing(file) as stream, Writer.on(stream) as writer:
-            for name, kept in ((archive.SECRET, secret_file()), (archive.SEAL_KEY, seal_key_file())):
-                if kept is not None:
+        with files.appearing(file) as stream, Writer.on(stream, passphrase) as writer:
+            wanted = ((archive.SECRET, with_secret, secret_file()), (archive.SEAL_KEY, with_seal_key, seal_key_file()))
+            for name, is_wanted, kept in wanted:
+                if is_wanted and kept is not None:
                     writer.put(name, archive.chunks_of(kept))
             taken = _from_postgresql(writer) if connection.vendor == "postgresql" else _from_sqlite(writer, file)
-            manifest = replace(taken, members=writer.members)
+            parts = writer.members
+            has_secret, has_seal_key = archive.SECRET in parts, archive.SEAL_KEY in parts
+            manifest = replace(taken, members=parts, has_secret=has_secret, has_seal_key=has_seal_key)
             writer.finish(manifest)
     except OSError as error:
         raise BackupError(f"The backup cannot be written to {file}: {error.strerror or error}.") from error
@@ -119,8 +132,8 @@ def _described(made_at: str) -> Manifest:
         migrations=applied(),
         rows=counted(),
         secret_digest=secret_box.digest_of(settings.SECRET_KEY),
-        has_secret=secret_file() is not None,
-        has_seal_key=seal_key_file() is not None,
+        has_secret=False,
+        seal_keys=seals.trusted_keys(),
         head=newest.block.hash if (newest := Seal.objects.newest()) else "",
     )
 
@@ -154,17 +167,18 @@ class Restored:
     journal_problem: str
 
 
-def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
-    """Replace the hub's database, its secret and its seal key by those of a backup. No hub may run.
+def restore(caller: Caller, file: Path, *, replaces: bool, passphrase: str = "") -> Restored:
+    """Replace the hub's database by that of a backup, and its secret and seal key if the backup has them.
 
-    ``replaces`` allows a database with tasks to be replaced. The earlier database and secret are kept under new names.
-    A backup of an older version is migrated. If the process ends meanwhile, the database is the earlier or the new
-    one. Raises `BackupError` while another process uses the database, and without ``replaces`` for a database with
-    tasks. It also refuses a damaged file, a backup of a newer version or another engine, and tables that disagree with
-    the journal. A journal that is not as it was sealed is reported, and restored: the hub may have no other backup. The
-    head that this machine recorded is kept under a new name. Journals ``hub_restored`` in the restored database.
+    No hub may run. ``replaces`` allows a database with tasks to be replaced. The earlier database and secret are kept
+    under new names. A backup of an older version is migrated. If the process ends meanwhile, the database is the
+    earlier or the new one. Raises `BackupError` while another process uses the database, and without ``replaces`` for a
+    database with tasks. It also refuses a damaged file, a wrong passphrase, a backup of a newer version or another
+    engine, and tables that disagree with the journal. A journal that is not as it was sealed is reported, and restored:
+    the hub may have no other backup. The seals of the backup's keys are trusted from now on. The head that this machine
+    recorded is kept under a new name. Journals ``hub_restored`` in the restored database.
     """
-    with archive.opened(file) as backup:
+    with archive.opened(file, passphrase) as backup:
         _require_fit(backup.manifest)
         secret = backup.text(archive.SECRET) if backup.manifest.has_secret else None
         seal_key = backup.text(archive.SEAL_KEY) if backup.manifest.has_seal_key else None
@@ -177,7 +191,7 @@ def restore(caller: Caller, file: Path, *, replaces: bool) -> Restored:
             raise BackupError(f"The database refused the restore, and is as before: {error}".strip()) from error
         kept_secret = _bring(secret, secret_file(), step.name)
         kept_seal_key = _bring(seal_key, seal_key_file(), step.name)
-        _set_head_aside(step.name)
+        _bring_seals(backup.manifest, step.name)
     return Restored(
         manifest=backup.manifest,
         kept=kept,
@@ -254,7 +268,7 @@ class _Step:
         if self.migrated:
             call_command("migrate", interactive=False, verbosity=0)
         manifest = self._backup.manifest
-        finding = verification.verify(restored_key=self._seal_key(), head=manifest.head).finding
+        finding = verification.verify(restored_keys=self._seal_keys(), head=manifest.head).finding
         self.journal_problem = finding.sentence if finding else ""
         journal = audit.Journal(self._caller)
         journal.beside(
@@ -267,13 +281,13 @@ class _Step:
         )
         journal.write()
 
-    def _seal_key(self) -> str:
-        """Return the public key that sealed the journal of the backup, as far as the backup tells."""
+    def _seal_keys(self) -> list[str]:
+        """Return the public keys that sealed the journal of the backup, as far as the backup tells."""
         key = settings.A2A_SEAL_KEY
         if self._backup.manifest.has_seal_key:
             key = self._backup.text(archive.SEAL_KEY).strip()
         try:
-            return sealed.public_key(key)
+            return [sealed.public_key(key), *self._backup.manifest.seal_keys]
         except ValueError as error:
             raise BackupError("The seal key of the backup is unreadable.") from error
 
@@ -327,14 +341,22 @@ def _bring(secret: str | None, file: Path | None, name: str) -> Path | None:
     return kept
 
 
-def _set_head_aside(name: str) -> None:
-    """Keep the recorded head under a new name: it is of the earlier journal. Raise `BackupError` if it cannot be."""
-    file = seals.head_file()
+def _bring_seals(manifest: Manifest, name: str) -> None:
+    """Trust the seals of the backup, and keep the recorded head under a new name: it is of the earlier journal.
+
+    Raise `BackupError` if a file cannot be written; the database is the restored one by then.
+    """
+    head = seals.head_file()
     try:
-        if file.exists():
-            files.rename(file, files.beside(file, f".{name}"))
+        if manifest.seal_keys:
+            seals.trust(manifest.seal_keys)
+        if head.exists():
+            files.rename(head, files.beside(head, f".{name}"))
     except OSError as error:
-        raise BackupError(f"The hub is restored, but rename {file} before it starts: {error.strerror}.") from error
+        problem = f"{error.filename or head}: {error.strerror or error}"
+        raise BackupError(
+            f"The hub is restored, but not its seals: {problem}. Restore again with --replace."
+        ) from error
 
 
 def _differs(manifest: Manifest) -> bool:

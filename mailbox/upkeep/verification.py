@@ -65,17 +65,16 @@ def verify(
     after: int | None = None,
     blocks: int | None = None,
     head: str = "",
-    restored_key: str = "",
+    restored_keys: Sequence[str] = (),
 ) -> Verification:
     """Check the sealed blocks that hold the rows from ``first`` to ``last``, None for the newest; stop at a problem.
 
-    ``after`` continues behind the block that ends with this row. At most ``blocks`` blocks are checked, None for all.
-    Without ``blocks``, the indexes of SQLite are checked too.
-    ``head`` is a hash that was recorded elsewhere: the journal must have a block with it. The head that this machine
-    recorded must be in the journal too. ``restored_key`` is the public key of a backup: its seals are right as well.
-    The head that this machine recorded then does not count. Locks and journals nothing.
+    ``after`` continues behind the block that ends with this row. At most ``blocks`` blocks are checked, None for all
+    and the indexes of SQLite. ``head`` is a hash that was recorded elsewhere: the journal must have a block with it.
+    The head that this machine recorded must be in the journal too. ``restored_keys`` are those of a backup: their seals
+    are right as well. The head that this machine recorded then does not count. Locks and journals nothing.
     """
-    chain = Chain([*seals.trusted_keys(), restored_key], last=_before(first, after))
+    chain = Chain([*seals.trusted_keys(), *restored_keys], last=_before(first, after))
     finding = None if chain.last else _of_beginning()
     left = blocks
     while finding is None and (seal := _next(chain, last)) is not None and left != 0:
@@ -83,7 +82,7 @@ def verify(
         left = None if left is None else left - 1
     more = finding is None and chain.last is not None and _next(chain, last) is not None
     if finding is None and not more:
-        finding = _of_heads(head, of_this_machine=not restored_key)
+        finding = _of_heads(head, of_this_machine=not restored_keys)
     if finding is None and blocks is None:
         finding = _of_indexes()
     return Verification(
@@ -94,7 +93,7 @@ def verify(
         head=Head.of(chain.last) if chain.last else None,
         unsealed=_unsealed(),
         next_after=chain.last.last_id if more and chain.last else None,
-        unproven="" if more or head or (not restored_key and seals.head_file().exists()) else UNPROVEN,
+        unproven="" if more or head or (not restored_keys and seals.head_file().exists()) else UNPROVEN,
     )
 
 

@@ -16,11 +16,13 @@ PAGE = pages.page("docs/operate/backup-restore.md")
 
 @pytest.mark.one_database
 def test_backup_and_restore_as_on_the_page(tmp_path: Path) -> None:
-    back_up, restore = [step.commands for step in pages.steps(PAGE)]
+    back_up, encrypt, restore = [step.commands for step in pages.steps(PAGE)]
     with served(tmp_path / "var"):
         run(back_up, tmp_path)
+        assert "without the secret" not in run(encrypt, tmp_path)
 
     assert (tmp_path / "hub.backup").is_file()
+    assert b"manifest.json" not in (tmp_path / "hub.encrypted").read_bytes()
     assert "restored the hub as of" in run(restore, tmp_path)
     with served(tmp_path / "var"):
         pass

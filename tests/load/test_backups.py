@@ -219,7 +219,7 @@ def test_a_restored_hub_has_the_seal_key_and_a_whole_journal(database: Database,
     database.act("prepare")
     sealer(database, "verify")
     file = tmp_path / "hub.backup"
-    done(a2a(database, "backup", file))
+    done(a2a(database, "backup", file, "--with-seal-key"))
 
     with new_hub(tmp_path / "new") as hub:
         hub.folder.mkdir(exist_ok=True, mode=0o700)
@@ -229,6 +229,30 @@ def test_a_restored_hub_has_the_seal_key_and_a_whole_journal(database: Database,
         assert "the journal is whole" in done(a2a(hub, "audit", "verify"))
         assert (hub.folder / "seal_key").read_text() == (database.folder / "seal_key").read_text()
         assert len([*hub.folder.glob("seal_key.before-*"), *hub.folder.glob("seal_head.before-*")]) == 2
+
+
+def test_a_restored_hub_without_the_seal_key_trusts_the_earlier_seals_and_signs_by_a_new_key(
+    database: Database, tmp_path: Path
+) -> None:
+    database.act("prepare")
+    sealer(database, "verify")
+    file, passphrase = tmp_path / "hub.backup", tmp_path / "passphrase"
+    passphrase.write_text("correct horse\n")
+    words = ("backup", file, "--without-secrets", "--passphrase-file", passphrase, "--json")
+    manifest = json.loads(done(a2a(database, *words)))["manifest"]
+    assert not manifest["has_secret"]
+    assert not manifest["has_seal_key"]
+    assert manifest["head"] == json.loads((database.folder / "seal_head").read_text())["hash"]
+
+    with new_hub(tmp_path / "new") as hub:
+        assert "is encrypted: give its passphrase" in refusal(a2a(hub, "restore", file))
+        restored = done(a2a(hub, "restore", file, "--passphrase-file", passphrase))
+        assert "WARNING: the journal" not in restored
+        assert "WARNING: the hub's secret is not that of the backup" in restored
+        assert "the journal is whole" in done(a2a(hub, "audit", "verify"))
+        sealer(hub, "verify")
+        assert "the journal is whole" in done(a2a(hub, "audit", "verify"))
+        assert (hub.folder / "seal_key").read_text() != (database.folder / "seal_key").read_text()
 
 
 def test_a_restore_reports_a_journal_that_is_not_as_it_was_sealed(database: Database, tmp_path: Path) -> None:

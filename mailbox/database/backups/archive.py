@@ -1,4 +1,4 @@
-"""The file of a backup: a ZIP archive of the database, the hub's secret and a manifest.
+"""The file of a backup: a ZIP archive of the database, perhaps the hub's secret and its seal key, and a manifest.
 
 The manifest is the last member, and lists the size and SHA-256 of each other member.
 """
@@ -7,14 +7,21 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
+import os
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 import orjson
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+from django.conf import settings
 
 from mailbox.database.backups import files
 
@@ -22,6 +29,9 @@ FORMAT = 1
 MANIFEST, SECRET, SEAL_KEY = "manifest.json", "secret_key", "seal_key"
 DATABASE = {"sqlite": "hub.sqlite3", "postgresql": "hub.dump"}
 CHUNK = 1024 * 1024
+ENCRYPTED = b"a2a-hub backup, encrypted 1\n"  # begins an encrypted file; before the salt of its passphrase
+SALT, TAG = 16, 16  # bytes
+COST = 2**17  # of Scrypt, which then takes 128 MiB
 FAST = 1  # zlib's level: the disk is slower than this
 SQLITE_FILE, POSTGRESQL_DUMP = b"SQLite format 3\0", b"PGDMP"
 _ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
@@ -33,9 +43,10 @@ class Manifest:
 
     ``made_at`` is the time of the backup in ISO 8601. ``engine`` is sqlite or postgresql. ``schema`` is PostgreSQL's
     schema, "" for SQLite. ``migrations`` lists the applied migrations as app.name. ``rows`` counts the rows of the
-    main tables. ``secret_digest`` is the keyed digest of the hub's secret. ``has_secret`` is off if the secret came
-    from the environment. ``has_seal_key`` says the same of the seal key. ``head`` is the hash of the newest sealed
-    block, "" without one. ``members`` holds the bytes and SHA-256 of each file in the archive.
+    main tables. ``secret_digest`` is the keyed digest of the hub's secret. ``has_secret`` says whether the archive has
+    the secret, and ``has_seal_key`` the same of the seal key. ``seal_keys`` are the public keys whose seals are right.
+    ``head`` is the hash of the newest sealed block. Both are empty in earlier backups. ``members`` holds the bytes and
+    SHA-256 of each file in the archive.
     """
 
     format: int
@@ -50,6 +61,7 @@ class Manifest:
     has_secret: bool
     has_seal_key: bool = False
     head: str = ""
+    seal_keys: list[str] = field(default_factory=list)
     members: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
@@ -81,9 +93,13 @@ class Writer:
 
     @classmethod
     @contextlib.contextmanager
-    def on(cls, stream: BinaryIO) -> Iterator[Writer]:
-        with zipfile.ZipFile(stream, "w", allowZip64=True) as archive:
+    def on(cls, stream: BinaryIO, passphrase: str = "") -> Iterator[Writer]:
+        """Write to ``stream``, encrypted under ``passphrase`` unless that is ""."""
+        encrypting = _Encrypting(stream, passphrase) if passphrase else None
+        with zipfile.ZipFile(encrypting or stream, "w", allowZip64=True) as archive:
             yield cls(archive)
+        if encrypting:
+            encrypting.finish()
 
     def put(self, name: str, chunks: Iterable[bytes], *, packed: bool = True) -> None:
         """Write one member. ``packed`` is off for data that is compressed already."""
@@ -147,14 +163,80 @@ class Reader:
         return files.BackupError(f"{self._file} is damaged: {problem}. Nothing was changed.")
 
 
+class _Encrypting(io.RawIOBase):
+    """Encrypts what is written in chunks. The nonce of each has its number, and whether it is the last."""
+
+    def __init__(self, stream: BinaryIO, passphrase: str) -> None:
+        salt = os.urandom(SALT)
+        stream.write(ENCRYPTED + salt)
+        self._stream, self._cipher, self._waiting, self._number = stream, _cipher(passphrase, salt), bytearray(), 0
+
+    def write(self, content: Any) -> int:
+        self._waiting += content
+        while len(self._waiting) > CHUNK:
+            self._put(is_last=False)
+        return len(content)
+
+    def finish(self) -> None:
+        self._put(is_last=True)
+
+    def _put(self, *, is_last: bool) -> None:
+        nonce = _nonce(self._number, is_last=is_last)
+        self._stream.write(self._cipher.encrypt(nonce, bytes(self._waiting[:CHUNK]), ENCRYPTED))
+        del self._waiting[:CHUNK]
+        self._number += 1
+
+
+def _decrypt(source: BinaryIO, target: IO[bytes], passphrase: str) -> None:
+    """Decrypt what follows the mark. Raises InvalidTag for another passphrase, and for a changed or cut file."""
+    cipher = _cipher(passphrase, source.read(SALT))
+    chunk, number = source.read(CHUNK + TAG), 0
+    while following := source.read(CHUNK + TAG):
+        target.write(cipher.decrypt(_nonce(number, is_last=False), chunk, ENCRYPTED))
+        chunk, number = following, number + 1
+    target.write(cipher.decrypt(_nonce(number, is_last=True), chunk, ENCRYPTED))
+
+
+def _cipher(passphrase: str, salt: bytes) -> AESGCM:
+    return AESGCM(Scrypt(salt=salt, length=32, n=COST, r=8, p=1).derive(passphrase.encode()))
+
+
+def _nonce(number: int, *, is_last: bool) -> bytes:
+    return number.to_bytes(11, "big") + bytes([is_last])
+
+
 @contextlib.contextmanager
-def opened(file: Path) -> Iterator[Reader]:
-    """Open a backup to read. Raises `BackupError` if the file is not a whole backup."""
-    try:
-        stream = file.open("rb")
-    except OSError as error:
-        raise files.BackupError(f"cannot read {file}: {error.strerror}") from error
-    with stream:
+def _readable(file: Path, passphrase: str) -> Iterator[IO[bytes]]:
+    """Open the file, decrypted if it is encrypted. The decrypted copy has no name, so a killed process leaves none."""
+    with file.open("rb") as stream:
+        is_encrypted = stream.read(len(ENCRYPTED)) == ENCRYPTED
+        if is_encrypted != bool(passphrase):
+            problem = "encrypted: give its passphrase" if is_encrypted else "not encrypted: give no passphrase"
+            raise files.BackupError(f"{file} is {problem} by --passphrase-file. Nothing was changed.")
+        if not is_encrypted:
+            stream.seek(0)
+            yield stream
+            return
+        folder = Path(settings.A2A_VAR)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with tempfile.TemporaryFile(dir=folder) as decrypted:
+            try:
+                _decrypt(stream, decrypted, passphrase)
+            except InvalidTag as error:
+                problem = f"The passphrase is wrong, or {file} is damaged or cut off. Nothing was changed."
+                raise files.BackupError(problem) from error
+            decrypted.seek(0)
+            yield decrypted
+
+
+@contextlib.contextmanager
+def opened(file: Path, passphrase: str = "") -> Iterator[Reader]:
+    """Open a backup to read. Raises `BackupError` if the file is not a whole backup, and for a wrong passphrase."""
+    with contextlib.ExitStack() as stack:
+        try:
+            stream = stack.enter_context(_readable(file, passphrase))
+        except OSError as error:
+            raise files.BackupError(f"cannot read {file}: {error.strerror}") from error
         start = stream.read(len(SQLITE_FILE))
         if (problem := _foreign(start)) is not None:
             raise files.BackupError(f"{file} is {problem}")

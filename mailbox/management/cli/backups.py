@@ -21,9 +21,16 @@ def add_commands(commands: arguments.Commands) -> None:
         commands,
         "backup",
         _backup,
-        argument("file", type=Path, metavar="FILE", help="the backup; it holds secrets, so keep it private"),
+        argument("file", type=Path, metavar="FILE", help="the backup; keep it private"),
         argument("--force", action="store_true", help="replace an earlier file of this name"),
+        argument("--passphrase-file", type=Path, metavar="FILE", help="encrypt the backup under the text of this file"),
+        arguments.either(
+            argument("--without-secrets", action="store_true", help="leave out the hub's secret"),
+            argument("--with-seal-key", action="store_true", help="also write the key that signs the journal"),
+        ),
         help="write the database and the hub's secret to one file; the hub may run",
+        description="The hub's secret opens the secrets of callbacks, and signs sessions. Without the seal key a "
+        "restored hub signs by a new one, and still trusts the earlier seals.",
     )
     restore = command(
         commands,
@@ -31,6 +38,7 @@ def add_commands(commands: arguments.Commands) -> None:
         _restore,
         argument("file", type=Path, metavar="FILE", help="the file that `backup` wrote"),
         argument("--replace", action="store_true", help="replace a database with tasks; it is kept under a new name"),
+        argument("--passphrase-file", type=Path, metavar="FILE", help="the passphrase of an encrypted backup"),
         help="replace database and secret by those of a backup; stop the hub first",
     )
     # The checks open the database, which need not exist yet, or may be damaged.
@@ -67,15 +75,37 @@ def add_commands(commands: arguments.Commands) -> None:
 
 
 def _backup(options: Namespace) -> str:
-    made = backups.back_up(Caller.command_line(), options.file, replaces=options.force)
+    made = backups.back_up(
+        Caller.command_line(),
+        options.file,
+        replaces=options.force,
+        with_secret=not options.without_secrets,
+        with_seal_key=options.with_seal_key,
+        passphrase=_passphrase(options),
+    )
     written = {"file": str(made.file.absolute()), "bytes": made.size, "manifest": made.manifest.as_json()}
-    secret = "with the secret" if made.manifest.has_secret else "without the secret: keep SECRET_KEY of the environment"
+    secret = "with the secret" if made.manifest.has_secret else "without the secret: keep SECRET_KEY elsewhere"
     text = f"wrote {made.file}: {made.size} bytes, {archive.totals(made.manifest.rows)}, {secret}"
     return output.answer(options, {"kind": "a2a_backup", **written}, text)
 
 
+def _passphrase(options: Namespace) -> str:
+    """Return the passphrase of the file that the command names; "" without one."""
+    if options.passphrase_file is None:
+        return ""
+    try:
+        text: str = options.passphrase_file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise CommandError(f"--passphrase-file cannot be read: {error}") from error
+    if not text:
+        raise CommandError("--passphrase-file is empty.")
+    return text
+
+
 def _restore(options: Namespace) -> str:
-    done = backups.restore(Caller.command_line(), options.file, replaces=options.replace)
+    done = backups.restore(
+        Caller.command_line(), options.file, replaces=options.replace, passphrase=_passphrase(options)
+    )
     shown = {
         "kind": "a2a_restored",
         "file": str(options.file.absolute()),

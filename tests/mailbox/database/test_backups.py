@@ -35,23 +35,23 @@ def manifest(**more: object) -> Manifest:
     return Manifest(**usual | more)  # type: ignore[arg-type]
 
 
-def written(file: Path, **more: object) -> Path:
-    with files.appearing(file) as stream, Writer.on(stream) as writer:
+def written(file: Path, passphrase: str = "", /, **more: object) -> Path:
+    with files.appearing(file) as stream, Writer.on(stream, passphrase) as writer:
         writer.put(archive.SECRET, [b"secret"])
         writer.put("hub.sqlite3", [CONTENT], packed=False)
         writer.finish(manifest(**{"members": writer.members} | more))
     return file
 
 
-def refusal(file: Path) -> str:
+def refusal(file: Path, passphrase: str = "") -> str:
     """Return why the file is refused when it is read whole."""
     with pytest.raises(BackupError) as refused:
-        read(file)
+        read(file, passphrase)
     return refused.value.message
 
 
-def read(file: Path) -> None:
-    with archive.opened(file) as backup:
+def read(file: Path, passphrase: str = "") -> None:
+    with archive.opened(file, passphrase) as backup:
         backup.text(archive.SECRET)
         backup.extract("hub.sqlite3", file.with_name("extracted"))
 
@@ -68,6 +68,44 @@ def test_a_backup_gives_back_what_was_put_into_it(backup: Path) -> None:
         assert opened.text(archive.SECRET) == "secret"
         assert opened.manifest.rows == {"tasks": 0}
     assert backup.with_name("extracted").read_bytes() == CONTENT
+
+
+@pytest.fixture
+def encrypted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a backup that is encrypted in small chunks, under a key that takes no time to derive."""
+    monkeypatch.setattr(archive, "CHUNK", 1000)
+    monkeypatch.setattr(archive, "COST", 2)
+    return written(tmp_path / "encrypted", "correct horse")
+
+
+def test_an_encrypted_backup_is_read_by_its_passphrase_alone(encrypted: Path, backup: Path) -> None:
+    read(encrypted, "correct horse")
+
+    assert encrypted.with_name("extracted").read_bytes() == CONTENT
+    assert archive.SECRET.encode() not in encrypted.read_bytes()
+    assert "is encrypted: give its passphrase" in refusal(encrypted)
+    assert "The passphrase is wrong" in refusal(encrypted, "correct house")
+    assert "is not encrypted" in refusal(backup, "correct horse")
+
+
+def test_an_encrypted_backup_that_was_changed_is_refused(encrypted: Path) -> None:
+    whole, start, chunk = encrypted.read_bytes(), len(archive.ENCRYPTED) + archive.SALT, 1000 + archive.TAG
+    chunks = [whole[at : at + chunk] for at in range(start, len(whole), chunk)]
+    assert len(chunks) > 8
+
+    changed = {
+        "a byte": whole[: start + 7] + bytes([whole[start + 7] ^ 1]) + whole[start + 8 :],
+        "the salt": whole[: start - 1] + bytes([whole[start - 1] ^ 1]) + whole[start:],
+        "the order": whole[:start] + b"".join([chunks[1], chunks[0], *chunks[2:]]),
+        "a chunk left out": whole[:start] + b"".join([chunks[0], *chunks[2:]]),
+        "cut between chunks": whole[:start] + b"".join(chunks[:-1]),
+        "cut within a chunk": whole[:-1],
+        "no chunk": whole[:start],
+        "more": whole + chunks[-1],
+    }
+    for what, content in changed.items():
+        encrypted.write_bytes(content)
+        assert "The passphrase is wrong" in refusal(encrypted, "correct horse"), what
 
 
 def test_a_cut_file_is_refused(backup: Path) -> None:
