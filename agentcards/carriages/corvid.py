@@ -3,6 +3,7 @@
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from uuid import uuid5
 
 from agentcards import client
 from agentcards.carriages import reporting
@@ -38,11 +39,14 @@ class CorvidSnapshot:
     def report(self, call: RemoteCall) -> bool:
         """Post the agent messages that were not posted before, each once, without the answer."""
         texts = self.shown.texts[:-1] if self.shown.has_ended else self.shown.texts
-        unseen = RemoteCall.objects.filter(pk=call.pk, messages_seen=call.messages_seen)
-        fresh = texts[call.messages_seen :] if len(texts) > call.messages_seen else ()
-        if fresh and not unseen.update(messages_seen=len(texts)):
-            return False
-        return reporting.post(call, [Update(message=[{"type": "text", "text": text}]) for text in fresh if text])
+        fresh = [(number, text) for number, text in enumerate(texts) if number >= call.messages_seen and text]
+        for number, text in fresh:
+            update = Update(message=[{"type": "text", "text": text}])
+            if not reporting.post_once(call, update, uuid5(call.lease.lease_id, f"message {number}")):
+                return False
+        if len(texts) > call.messages_seen:
+            RemoteCall.objects.filter(pk=call.pk, messages_seen__lt=len(texts)).update(messages_seen=len(texts))
+        return bool(fresh) or reporting.heartbeat(call)
 
 
 class CorvidCarriage:

@@ -169,6 +169,24 @@ def test_an_internal_error_after_the_submission_does_not_stop_polling(remote, ri
     assert (result_of(task).status, len(remote.bodies)) == ("ok", 1)
 
 
+def test_messages_after_a_failed_post_are_posted_by_the_next_poll_once(remote, rita, alice, now, monkeypatch):
+    remote.looks = 3
+    task = factories.sent_task(alice, rita, intent_text="work")
+    submit_all()
+    (shown,) = remote.tasks.values()
+    remote._say(shown, "early")
+    acts = iter([updates.post_updates, fault])
+
+    with monkeypatch.context() as patched:
+        patched.setattr(updates, "post_updates", lambda *parts, **named: next(acts)(*parts, **named))
+        with pytest.raises(KeyError):
+            look_all()
+    now.shift(60)
+    look_all()
+
+    assert said(task) == ["early", "step 1", "step 2"]
+
+
 def test_the_work_timeout_bounds_the_call(remote, rita, alice, now):
     task = factories.sent_task(alice, rita, intent_text="never", work_timeout=timedelta(seconds=4))
     submit_all()
