@@ -9,7 +9,7 @@ import json
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from time import monotonic, sleep
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +19,7 @@ from django.utils import timezone
 from agentcards.errors import SubmitRefusedError
 from agentcards.models import RemoteCard
 from agentcards.official_client.interfaces import CARD_PATH
+from mailbox.database import outages
 from mailbox.outbound import exchange
 from mailbox.outbound.destinations import BaseUrl
 from mailbox.outbound.errors import AnswerTooLargeError, ExternalServiceError, ValidationError
@@ -54,9 +55,14 @@ def fetch_card(url: str, headers: Mapping[str, str]) -> dict[str, Any]:
     card = json_object(answer, f"Agent Card from {url}")
     if not card.get("name") or not card.get("version"):
         raise ValidationError(f"Invalid Agent Card from {url}: missing required fields (name, version)")
-    RemoteCard.objects.filter(fetched_at__lt=fresh_after).delete()
-    RemoteCard.objects.update_or_create(url=url, defaults={"document": json.dumps(card), "fetched_at": timezone.now()})
+    _cache(url, json.dumps(card), fresh_after)
     return card
+
+
+@outages.outlasted
+def _cache(url: str, document: str, fresh_after: datetime) -> None:
+    RemoteCard.objects.filter(fetched_at__lt=fresh_after).delete()
+    RemoteCard.objects.update_or_create(url=url, defaults={"document": document, "fetched_at": timezone.now()})
 
 
 def forget_cards() -> None:

@@ -10,18 +10,19 @@ hub does a repeated submission once, so its tasks are submitted again, too.
 
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from datetime import datetime, timedelta
 from urllib.parse import urlsplit
+from uuid import uuid5
 
 from django.conf import settings
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Min
 from django.utils import timezone
 
 from agentcards import client, remote_conversations
 from agentcards.carriages import reporting
-from agentcards.carriages.carriage import Carriage, RemoteSnapshot
+from agentcards.carriages.carriage import Carriage, RemoteSnapshot, Taken
 from agentcards.carriages.corvid import CorvidCarriage
 from agentcards.carriages.official import OfficialCarriage
 from agentcards.carriages.reporting import RemoteEnding, TooMuchError, caller_for
@@ -31,7 +32,7 @@ from agentcards.models import AgentProfile, RemoteCall, RemoteOutage
 from agentcards.models.profile import AgentProfileQuerySet
 from agentcards.models.remote import RemoteCallQuerySet
 from mailbox.access import audit
-from mailbox.database import write_turns
+from mailbox.database import outages, write_turns
 from mailbox.life import leasing
 from mailbox.models import Lease
 from mailbox.outbound import errors
@@ -114,8 +115,8 @@ def pause_until_due(*, shortest: float, longest: float) -> float:
     if RemoteCall.objects.due(now).exists():
         return shortest
     calls = RemoteCall.objects.filter(next_look_at__gt=now, lease__ended_at=None)
-    outages = RemoteOutage.objects.put_off(now)
-    moments = (calls.aggregate(at=Min("next_look_at"))["at"], outages.aggregate(at=Min("next_call_at"))["at"])
+    pauses = RemoteOutage.objects.put_off(now)
+    moments = (calls.aggregate(at=Min("next_look_at"))["at"], pauses.aggregate(at=Min("next_call_at"))["at"])
     left: list[float] = [(moment - now).total_seconds() for moment in moments if moment is not None]
     return min([longest, *left])
 
@@ -125,8 +126,11 @@ def submit(call: RemoteCall) -> bool | None:
 
     If the agent has taken nothing, the lease is released and the next call to the agent is put off. If both the outage
     and the task are a day old, the task gets an error instead. If the agent did not take the task, or might not have,
-    the task gets an error. Any exception before the remote task is known also ends the call, because no carrier would
-    continue it. Error texts show at most the host of the remote agent to the sender: its URL may hold a secret.
+    the task gets an error. So it does after a bug of the hub, because no carrier would go on without the remote task's
+    id. Error texts show at most the host of the remote agent to the sender: its URL may hold a secret.
+
+    A failure of the database is no error of the task: what the agent answered is stored once the database is back.
+    Raises Django's error if this thread has no patience for it (`outages.outlasting`).
     """
     if call.remote_task_id is not None:
         return None  # a conversation that goes on without a message
@@ -134,10 +138,11 @@ def submit(call: RemoteCall) -> bool | None:
         return _submit(carriage_of(call), call)
     except errors.BlockedUrlError as refusal:
         _fail(call, _for_sender(refusal))
+    except (OperationalError, InterfaceError):
+        raise
     except Exception as failure:
         _logger.exception("the sender of remote tasks failed at %s", call)
-        if RemoteCall.objects.filter(pk=call.pk, remote_task_id=None).exists():
-            _fail(call, f"the hub itself failed: {type(failure).__name__}")
+        _fail_unsubmitted(call, f"the hub itself failed: {type(failure).__name__}")
     return None
 
 
@@ -158,17 +163,27 @@ def _submit(carriage: Carriage, call: RemoteCall) -> bool | None:
         _logger.info("submitting %s failed: %s", call, _hidden(failure.message, urls))
         _fail(call, _hidden(failure.public_message, urls))
         return not isinstance(failure, errors.NoAnswerError)
+    if taken is None:
+        return None
     _forget_outage(call)
     if isinstance(taken, RemoteEnding):
         reporting.answer(call, taken)
         return True if taken.is_direct else None
-    call.remote_task_id, call.next_look_at = taken.remote_task_id, timezone.now()
-    call.save(update_fields=["remote_task_id", "next_look_at"])
-    if taken.note:
-        reporting.post(call, [Update(progress=0, note=taken.note)])
+    _store(call, taken)
     if taken.snapshot is not None:
         _settle(call, taken.snapshot)
     return True
+
+
+@outages.outlasted
+def _store(call: RemoteCall, taken: Taken) -> None:
+    """Store the id of the remote task, and tell it the sender."""
+    call.remote_task_id, call.next_look_at = taken.remote_task_id, timezone.now()
+    call.save(update_fields=["remote_task_id", "next_look_at"])
+    if taken.note:
+        with suppress(TooMuchError):
+            note = Update(progress=0, note=taken.note)
+            reporting.post_once(call, note, uuid5(call.lease.lease_id, "submitted"))
 
 
 def _hidden(text: str, urls: Sequence[str]) -> str:
@@ -178,6 +193,7 @@ def _hidden(text: str, urls: Sequence[str]) -> str:
     return text
 
 
+@outages.outlasted
 def _put_off(call: RemoteCall, failed: str, *, so_far: str) -> None:
     """Return the task to the queue, which may be submitted again safely. Put off all calls to the agent."""
     caller, task, now = caller_for(call.lease.holder), call.lease.task, timezone.now()
@@ -194,6 +210,7 @@ def _put_off(call: RemoteCall, failed: str, *, so_far: str) -> None:
         _logger.info("the hub rejected the release of %s: %s", call, refusal)
 
 
+@outages.outlasted
 def _forget_outage(call: RemoteCall) -> None:
     if RemoteOutage.objects.filter(agent=call.lease.holder).exists():
         RemoteOutage.objects.filter(agent=call.lease.holder).delete()
@@ -251,6 +268,7 @@ def _is_out_of_time(call: RemoteCall) -> bool:
     return True
 
 
+@outages.outlasted
 def _settle(call: RemoteCall, snapshot: RemoteSnapshot) -> bool:
     """Post what the agent shows, and the result if the remote task has ended. False: the call is over."""
     try:
@@ -268,6 +286,13 @@ def _settle(call: RemoteCall, snapshot: RemoteSnapshot) -> bool:
 
 def _fail(call: RemoteCall, error: str) -> None:
     reporting.answer(call, RemoteEnding.failed(error))
+
+
+@outages.outlasted
+def _fail_unsubmitted(call: RemoteCall, error: str) -> None:
+    """Fail the task unless its remote task is known, which is polled on."""
+    if RemoteCall.objects.filter(pk=call.pk, remote_task_id=None).exists():
+        _fail(call, error)
 
 
 def forget_ended() -> None:

@@ -41,8 +41,10 @@ class Carriage(Protocol):
         Raises `BlockedUrlError` for a URL that the hub may not call.
         """
 
-    def submit(self, call: RemoteCall) -> Taken | RemoteEnding:
+    def submit(self, call: RemoteCall) -> Taken | RemoteEnding | None:
         """Submit the call's task, once. Return the ending if the agent answers at once.
+
+        Returns None without a submission if another carrier has taken over the call.
 
         Raises `NotReachedError` and `PutOffError` if the agent has taken nothing, so that it can be called again
         later. Raises `BlockedUrlError`, and another `ExternalServiceError` if the agent did not take the task, or

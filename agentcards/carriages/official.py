@@ -10,6 +10,7 @@ Source: A2A 1.0, SendMessage, GetTask, SubscribeToTask, CancelTask.
 import logging
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from itertools import takewhile
 from uuid import UUID, uuid5
 
@@ -27,6 +28,7 @@ from agentcards.official_client.client import AgentAddress
 from agentcards.official_client.interfaces import Binding
 from agentcards.official_client.reading import Json, text_in
 from agentcards.official_client.shown import Block, ShownArtifact, ShownMessage, ShownTask
+from mailbox.database import outages
 from mailbox.models import Artifact, Message, Task
 from mailbox.models.artifact import WholeArtifact, whole
 from mailbox.outbound.destinations import BaseUrl
@@ -201,13 +203,15 @@ class OfficialCarriage:
             urls += [conversation.interface_url, conversation.interface_url.rstrip("/")]
         return sorted(urls, key=len, reverse=True)
 
-    def submit(self, call: RemoteCall) -> Taken | RemoteEnding:
+    def submit(self, call: RemoteCall) -> Taken | RemoteEnding | None:
         """Send the messages of the sender that the agent was not sent yet."""
         task = call.lease.task
         if (depth := depth_of(task)) > MAX_A2A_DEPTH:
             return RemoteEnding.failed(f"Invocation depth limit exceeded: {depth - 1} agents have passed it on")
         conversation = official_talk.of_task(task) or official_talk.begin(task, call.base_url)
         agent = official_talk.agent_of(conversation, call.base_url)
+        if not _is_claimed(call, timezone.now()):
+            return None
         seen: ShownTask | ShownMessage | None = None
         while conversation.told_turn < task.turn:
             seen = official_talk.send(agent, conversation)
@@ -260,6 +264,12 @@ class OfficialCarriage:
                 return
         if shown is None:
             RemoteConversation.objects.filter(pk=conversation.pk).update(streams=False)
+
+
+@outages.outlasted
+def _is_claimed(call: RemoteCall, now: datetime) -> bool:
+    """Whether no other carrier submits the task. Another may have begun if the card or the database came late."""
+    return now - call.began_at < RemoteCall.SUBMISSION_LASTS / 2 or call.claim_submission(now)
 
 
 class LostSnapshot:

@@ -13,6 +13,7 @@ from agentcards.official_client.bindings import UNSUPPORTED_OPERATION, RemoteOpe
 from agentcards.official_client.client import IDEMPOTENCY_KEY, LOOK_WITHIN, AgentAddress, ReachedAgent
 from agentcards.official_client.interfaces import Binding, Interface
 from agentcards.official_client.shown import ShownMessage, ShownTask, answer_of
+from mailbox.database import outages
 from mailbox.models import Message, Task
 from mailbox.outbound import destinations, errors
 from mailbox.words import json_text
@@ -31,6 +32,7 @@ def message_id(task: Task, turn: int) -> str:
     return str(uuid5(task.uuid, f"turn {turn}"))
 
 
+@outages.outlasted
 def send_params(task: Task, conversation: RemoteConversation, turn: int) -> Json:
     """Return the params of SendMessage for the sender's message of this number, 1 for the task itself.
 
@@ -77,6 +79,7 @@ def _later(task: Task, turn: int) -> Json:
     return message
 
 
+@outages.outlasted
 def of_task(task: Task) -> RemoteConversation | None:
     """Return the conversation about a task, with the task; None before its first submission."""
     conversation = RemoteConversation.objects.filter(task=task).first()
@@ -85,6 +88,7 @@ def of_task(task: Task) -> RemoteConversation | None:
     return conversation
 
 
+@outages.outlasted
 def begin(task: Task, url: str) -> RemoteConversation:
     """Read the agent's card, and store with which of its interfaces the conversation is held.
 
@@ -100,15 +104,15 @@ def begin(task: Task, url: str) -> RemoteConversation:
         raise errors.ExternalServiceError(error.message) from error
     except errors.ExternalServiceError as error:
         raise PutOffError("the card of the agent cannot be read", detail=error.message) from error
-    return RemoteConversation.objects.create(
-        task=task,
-        interface_url=offered.interface.url,
-        binding=offered.interface.binding,
-        tenant=offered.interface.tenant,
-        streams=offered.interface.streams,
-        key_header=offered.interface.key_header,
-        is_hub=offered.interface.is_hub,
-    )
+    interface = {
+        "interface_url": offered.interface.url,
+        "binding": offered.interface.binding,
+        "tenant": offered.interface.tenant,
+        "streams": offered.interface.streams,
+        "key_header": offered.interface.key_header,
+        "is_hub": offered.interface.is_hub,
+    }
+    return RemoteConversation.objects.get_or_create(task=task, defaults=interface)[0]
 
 
 def agent_of(conversation: RemoteConversation, url: str = "") -> ReachedAgent:
@@ -156,7 +160,7 @@ def send(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask | S
     conversation.told_turn = turn
     if isinstance(seen, ShownTask):
         conversation.remote_task_id, conversation.remote_context_id = seen.task_id, seen.context_id
-    conversation.save(update_fields=["told_turn", "remote_task_id", "remote_context_id"])
+    _store(conversation)
     return seen
 
 
@@ -177,7 +181,12 @@ def tell_more(agent: ReachedAgent, conversation: RemoteConversation) -> None:
                 raise
             _logger.info("a message of the sender was not taken by %s: %s", conversation, failure)
             conversation.told_turn = turn
-            conversation.save(update_fields=["told_turn"])
+            _store(conversation)
+
+
+@outages.outlasted
+def _store(conversation: RemoteConversation) -> None:
+    conversation.save(update_fields=["told_turn", "remote_task_id", "remote_context_id"])
 
 
 def shown_now(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask:
@@ -194,6 +203,7 @@ def cancel(conversation: RemoteConversation) -> None:
         _logger.info("the remote agent did not cancel %s: %s", conversation, error)
 
 
+@outages.outlasted
 def _address(task: Task, url: str) -> AgentAddress:
     """Return where the card of the task's recipient is: by its profile, else at ``url``.
 

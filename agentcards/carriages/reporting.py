@@ -1,4 +1,4 @@
-"""The posts of a carrier to the mailbox for a remote agent, under the lease of a call."""
+"""The posts of a carrier to the mailbox for a remote agent, under the lease of a call. A repeated post adds nothing."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from uuid import UUID
 
 from agentcards.models import RemoteCall
 from mailbox.access.callers import Caller
+from mailbox.database import outages
 from mailbox.life import leasing, results, updates
-from mailbox.life.updates import MAX_UPDATES
 from mailbox.models import Agent, AuditEvent
 from mailbox.outbound.errors import ExternalServiceError
 from mailbox.words.conversation import ArtifactUpdate, Details, Update
@@ -52,6 +52,7 @@ def caller_for(agent: Agent) -> Caller:
     return Caller(name=agent.display, source=AuditEvent.Source.SCHEDULER, agent=agent, trusted=True)
 
 
+@outages.outlasted
 def answer(call: RemoteCall, ending: RemoteEnding) -> None:
     """Post the call's result under its lease. If the lease has ended, nothing changes."""
     envelope = ResultEnvelope(
@@ -78,20 +79,6 @@ def heartbeat(call: RemoteCall) -> bool:
         leasing.heartbeat(caller_for(call.lease.holder), call.lease.task.uuid, lease_id=call.lease.lease_id)
     except MailboxError as refusal:
         _logger.info("the hub rejected the heartbeat of %s: %s", call, refusal)
-        return False
-    return True
-
-
-def post(call: RemoteCall, news: Sequence[Update]) -> bool:
-    """Post updates under the call's lease, or a heartbeat if there are no updates. False: the lease has ended."""
-    if not news:
-        return heartbeat(call)
-    caller, task_id, lease_id = caller_for(call.lease.holder), call.lease.task.uuid, call.lease.lease_id
-    try:
-        for start in range(0, len(news), MAX_UPDATES):
-            updates.post_updates(caller, task_id, news[start : start + MAX_UPDATES], lease_id=lease_id)
-    except MailboxError as refusal:
-        _logger.info("the hub rejected the updates of %s: %s", call, refusal)
         return False
     return True
 

@@ -143,10 +143,11 @@ class RemoteCall(models.Model):
         return bool(unclaimed.update(next_look_at=until))
 
     def claim_submission(self, now: datetime) -> bool:
-        """Claim the repetition of an interrupted submission. False: another carrier was first."""
-        unclaimed = RemoteCall.objects.filter(pk=self.pk, began_at=self.began_at, remote_task_id=None)
+        """Claim an interrupted or slow submission. False: another carrier was first. A repeat changes nothing."""
+        unclaimed = RemoteCall.objects.filter(pk=self.pk, began_at__in=[self.began_at, now], remote_task_id=None)
+        is_claimed = bool(unclaimed.update(began_at=now))
         self.began_at = now
-        return bool(unclaimed.update(began_at=now))
+        return is_claimed
 
 
 class RemoteOutageQuerySet(models.QuerySet["RemoteOutage"]):

@@ -13,11 +13,11 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from django.db import connections
+from django.db import InterfaceError, OperationalError, connections
 from django.utils import timezone
 
 from agentcards import remote_calls, remote_conversations
-from mailbox.database import waiting
+from mailbox.database import outages, waiting
 from mailbox.database.bell import topics
 
 THREADS = 32  # for polls, and as many each for streams and for submissions
@@ -124,6 +124,7 @@ class CallPool:
         """``answering`` is shared by the pools of a sender; `collect` updates it."""
         self._answering = answering
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix=name)
+        self._stopping = threading.Event()
         self._under_way: dict[Future[bool | None], int] = {}
         self.ring: Callable[[], object] = lambda: None  # called when a call has ended
 
@@ -143,7 +144,7 @@ class CallPool:
 
     def begin(self, act: Callable[[Work], bool | None], work: Work, agent: int) -> None:
         """Run ``act`` in a thread. It returns whether the agent answered, None if the hub sent no request."""
-        begun = self._pool.submit(_run, act, work)
+        begun = self._pool.submit(_run, act, work, self._stopping)
         self._under_way[begun] = agent
         begun.add_done_callback(lambda _: self.ring())
 
@@ -157,13 +158,19 @@ class CallPool:
                 self._answering.discard(agent)
 
     def finish(self) -> None:
+        """Wait for the calls that have begun. Their patience with a database that is away ends."""
+        self._stopping.set()
         self._pool.shutdown()
 
 
-def _run(act: Callable[[Work], bool | None], work: Work) -> bool | None:
+def _run(act: Callable[[Work], bool | None], work: Work, stopping: threading.Event) -> bool | None:
     """Run one call and close the thread's database connections. Logs unexpected exceptions."""
     try:
-        return act(work)
+        with outages.outlasting(stopping):
+            return act(work)
+    except (OperationalError, InterfaceError) as error:
+        outages.note(error)
+        return None
     except Exception:
         _logger.exception("the sender of remote tasks failed at %s", work)
         return None

@@ -9,16 +9,19 @@ import secrets
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 from enum import StrEnum
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 from urllib.parse import quote
 
-from django.db import OperationalError, connection, transaction
+from django.db import InterfaceError, OperationalError, connection, transaction
 from django.utils import timezone
 
 LOG_EVERY = 10.0  # seconds, for each kind of error
+FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds until an act that outlasts an outage runs again
 REHEARSE_EVERY = 2.0  # seconds after a refused change until a rehearsal may find that changes succeed again
 LOCKED_AFTER = 10.0  # seconds in which every probe met the lock of another writer; writers wait as long
 LOCK_WAIT, LOCK_PAUSE = 0.5, 0.005  # seconds that a probe waits for SQLite's write lock, and between its tries
@@ -27,6 +30,8 @@ REHEARSED = 2**16  # bytes: more than the hub writes at once for a usual task
 NEW_ROW = "INSERT INTO mailbox_ratewindow (key, started_at, counted) VALUES ({})"
 KEY = "rehearsal"
 
+Parameters = ParamSpec("Parameters")
+Value = TypeVar("Value")
 _logger = logging.getLogger(__name__)
 
 
@@ -60,7 +65,14 @@ class _Memory:
         self.logged: dict[str, float] = {}
 
 
+class _Thread(threading.local):
+    """This thread. ``stop`` ends its patience; None: it has none."""
+
+    stop: threading.Event | None = None
+
+
 _memory = _Memory()
+_thread = _Thread()
 
 
 def note(error: Exception) -> None:
@@ -84,6 +96,41 @@ def kind(error: Exception) -> Outage | None:
     """Return the outage that Django's error of the database tells of; None for any other error."""
     code = getattr(error.__cause__, "sqlite_errorcode", None) or getattr(error.__cause__, "sqlstate", None)
     return _BY_CODE.get(code & 0xFF if isinstance(code, int) else code or "")
+
+
+@contextmanager
+def outlasting(stop: threading.Event) -> Iterator[None]:
+    """Let the `outlasted` acts of this thread outlast failures of the database during the block, until ``stop``."""
+    _thread.stop = stop
+    try:
+        yield
+    finally:
+        _thread.stop = None
+
+
+def outlasted(act: Callable[Parameters, Value]) -> Callable[Parameters, Value]:
+    """Decorate an act that changes nothing more if it runs again.
+
+    Within `outlasting` it runs again, after growing pauses, until the database does not fail under it. After the stop
+    it runs once more at most. Elsewhere it runs once, so that no request waits.
+    """
+
+    @wraps(act)
+    def acted(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Value:
+        pause, stop = FIRST_PAUSE, _thread.stop
+        while True:
+            try:
+                return act(*args, **kwargs)
+            except (OperationalError, InterfaceError) as error:
+                if stop is None or stop.is_set():
+                    raise
+                note(error)
+            if not connection.in_atomic_block:
+                connection.close()
+            stop.wait(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+    return acted
 
 
 def standing() -> Outage | None:

@@ -59,3 +59,18 @@ def until_it_waits(thread: threading.Thread) -> None:
     before = waiters.begun()
     thread.start()
     until(lambda: waiters.begun() > before)
+
+
+class Patience(threading.Event):
+    """A stop whose waits record their length and return at once. The wait of number ``ends_after`` sets it."""
+
+    def __init__(self, *, ends_after: int | None = None) -> None:
+        super().__init__()
+        self.pauses: list[float] = []
+        self.ends_after = ends_after
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.pauses.append(timeout or 0.0)
+        if len(self.pauses) == self.ends_after:
+            self.set()
+        return self.is_set()

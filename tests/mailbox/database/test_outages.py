@@ -3,12 +3,12 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
-from django.db import DatabaseError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection
 
 from mailbox.database import outages
 from mailbox.database.outages import Outage
 from mailbox.models import RateWindow
-from tests.support.pauses import Clock
+from tests.support.pauses import Clock, Patience
 
 pytestmark = pytest.mark.django_db(transaction=True)
 on_sqlite = pytest.mark.skipif(connection.vendor != "sqlite", reason="a state of a SQLite file")
@@ -211,6 +211,47 @@ def test_the_database_s_own_message_is_logged_once_in_a_while(caplog, memory):
         "the database failed: server closed the connection",
         "the database failed: again",
     ]
+
+
+def fails(times: int, error: Exception) -> Callable[[], int]:
+    """Return an act that fails so often, and then returns how often it ran."""
+    runs = []
+
+    @outages.outlasted
+    def act() -> int:
+        runs.append(1)
+        if len(runs) <= times:
+            raise error
+        return len(runs)
+
+    return act
+
+
+@pytest.mark.parametrize("error", [OperationalError("away"), InterfaceError("closed")])
+def test_an_act_that_outlasts_runs_until_the_database_is_back(error, caplog):
+    with outages.outlasting(patience := Patience()):
+        assert fails(8, error)() == 9
+
+    assert patience.pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0]
+    assert len(caplog.records) == 1
+
+
+def test_a_stop_lets_an_act_run_once_more():
+    with outages.outlasting(patience := Patience(ends_after=2)), pytest.raises(OperationalError):
+        fails(100, OperationalError("away"))()
+
+    assert patience.pauses == [0.1, 0.2]
+
+
+def test_an_act_runs_once_where_nothing_lets_it_outlast():
+    act = fails(1, OperationalError("away"))
+    with outages.outlasting(Patience()):
+        pass
+
+    with pytest.raises(OperationalError):
+        act()
+
+    assert act() == 2
 
 
 @on_sqlite
