@@ -99,7 +99,6 @@ class Courier:
         """Bring deliveries until ``stop`` is set. Then wait for the attempts that have begun, and record them."""
         waiting.run_rounds(
             stop,
-            name="courier",
             topics=lambda: [topics.CALLBACKS, *map(topics.task, outbox.listened_to())],
             look=self.look_around,
             pause=lambda: outbox.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE),

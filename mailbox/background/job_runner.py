@@ -12,7 +12,7 @@ from django.db import Error, close_old_connections, connections
 from django.utils import timezone
 from django.utils.module_loading import import_string
 
-from mailbox.database import timetable
+from mailbox.database import outages, timetable
 from mailbox.database.timetable import Turn
 from mailbox.inspection.health import cluster
 from mailbox.repairs.auto_retry import failure_text
@@ -55,8 +55,9 @@ class JobRunner:
             pause = LOOK_AROUND_EVERY
             try:
                 self.look_around()
-            except Error:
-                _logger.exception("the task cluster cannot use the database")
+            except Error as failure:
+                if not outages.noted(failure):
+                    _logger.exception("the task cluster cannot use the database")
                 connections.close_all()
                 self._report_progress()
                 pause *= 5
@@ -84,12 +85,14 @@ class JobRunner:
         try:
             error = import_string(turn.func)()
         except Exception as failure:  # any failure of a job must leave the runner running
-            _logger.exception("the job %s failed", turn.func)
+            if not outages.noted(failure):
+                _logger.exception("the job %s failed", turn.func)
             error = failure_text(failure)
         try:
             timetable.record(turn, started=started, error=error)
-        except Error:
-            _logger.exception("the result of the job %s cannot be stored", turn.func)
+        except Error as failure:
+            if not outages.noted(failure):
+                _logger.exception("the result of the job %s cannot be stored", turn.func)
         connections.close_all()
         self._report_progress()
 

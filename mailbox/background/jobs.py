@@ -12,7 +12,7 @@ from datetime import timedelta
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.own_agents import SCHEDULER
-from mailbox.database import timetable
+from mailbox.database import outages, timetable
 from mailbox.database.timetable import ALERT_JOB, RETRY_JOB, SWEEP_JOB
 from mailbox.journal import task_entries
 from mailbox.models import AuditEvent
@@ -64,7 +64,8 @@ def sweep_pass() -> str | None:
             try:
                 step()
             except Exception as failure:  # any failure of a step must leave the other steps running
-                _logger.exception("the sweep failed to %s", name)
+                if not outages.noted(failure):
+                    _logger.exception("the sweep failed to %s", name)
                 failed[name] = failure_text(failure)
         this.failed = bool(failed)
         for name, error in failed.items():

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-from django.db import InterfaceError, OperationalError, connections
+from django.db import connections
 from django.utils import timezone
 
 from agentcards import remote_calls, remote_conversations
@@ -49,7 +49,6 @@ class RemoteSender:
         """Submit and poll tasks until ``stop`` is set, then wait for the calls that have begun."""
         waiting.run_rounds(
             stop,
-            name="sender of remote tasks",
             topics=lambda: [topics.agent(pk) for pk in remote_calls.remote_agents()],
             look=self.look_around,
             pause=lambda: remote_calls.pause_until_due(shortest=LOOK_AROUND_EVERY, longest=LONGEST_PAUSE),
@@ -168,11 +167,9 @@ def _run(act: Callable[[Work], bool | None], work: Work, stopping: threading.Eve
     try:
         with outages.outlasting(stopping):
             return act(work)
-    except (OperationalError, InterfaceError) as error:
-        outages.note(error)
-        return None
-    except Exception:
-        _logger.exception("the sender of remote tasks failed at %s", work)
+    except Exception as failure:
+        if not outages.noted(failure):
+            _logger.exception("the sender of remote tasks failed at %s", work)
         return None
     finally:
         connections.close_all()  # the thread may never run another call

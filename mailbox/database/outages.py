@@ -92,6 +92,14 @@ def note(error: Exception) -> None:
         _logger.error("the database failed: %s", " ".join(str(error).split()))
 
 
+def noted(error: Exception) -> bool:
+    """Note a failure of the database, and return whether the error is one. The caller logs every other error."""
+    is_failure = isinstance(error, (OperationalError, InterfaceError))
+    if is_failure:
+        note(error)
+    return is_failure
+
+
 def kind(error: Exception) -> Outage | None:
     """Return the outage that Django's error of the database tells of; None for any other error."""
     code = getattr(error.__cause__, "sqlite_errorcode", None) or getattr(error.__cause__, "sqlstate", None)

@@ -1,6 +1,5 @@
 """Waits for an arrival, which hold no transaction and no database connection meanwhile, and the seats for them."""
 
-import logging
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,10 +10,10 @@ from typing import TypeVar
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, connection, connections
 
+from mailbox.database import outages
 from mailbox.database.bell import ringing, waiters
 
 Value = TypeVar("Value")
-_logger = logging.getLogger(__name__)
 
 WITHOUT_DATABASE = 5.0  # seconds until a program looks again, if it cannot use the database
 LEAST_FREE, SHARE_FREE = 32, 8  # threads of a process, and one thread of so many, that no wait takes
@@ -62,7 +61,6 @@ def until(
 def run_rounds(
     stop: threading.Event,
     *,
-    name: str,
     topics: Callable[[], Sequence[str]],
     look: Callable[[], object],
     pause: Callable[[], float],
@@ -70,22 +68,24 @@ def run_rounds(
 ) -> None:
     """Call ``look`` at each ring of ``topics`` and after each ``pause``, until ``stop`` is set.
 
-    ``share_ring`` gets the function that ends a pause. ``name`` tells the log which program cannot use the database.
+    ``share_ring`` gets the function that ends a pause. No ring ends the pause after a round in which the database
+    failed, which is `WITHOUT_DATABASE`.
     """
     with waiters.waiting([]) as waiter:
         ringing.begin()
         threading.Thread(target=_end_at, args=(stop, waiter), name="stop", daemon=True).start()
         share_ring(waiter.ring)
         while not stop.is_set():
-            seconds = WITHOUT_DATABASE
             try:
                 waiter.wait_for(topics())
                 waiter.look(look)
                 seconds = pause()
-            except (OperationalError, InterfaceError):
-                _logger.exception("the %s cannot use the database", name)
+            except (OperationalError, InterfaceError) as error:
+                outages.note(error)
                 connections.close_all()
-            waiter.wait(seconds)
+                stop.wait(WITHOUT_DATABASE)
+            else:
+                waiter.wait(seconds)
 
 
 def _end_at(stop: threading.Event, waiter: waiters.Waiter) -> None:

@@ -8,6 +8,7 @@ from mailbox.access import audit
 from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import quotas
+from mailbox.database import outages
 from tests.support import factories
 
 __all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
@@ -35,7 +36,11 @@ def olga() -> Caller:
 
 @pytest.fixture(autouse=True)
 def failures_are_noted_anew() -> Iterator[None]:
-    """Forget failed authentications and refusals, of which a process journals few a minute, and reached quotas."""
+    """Forget failed authentications and refusals, of which a process journals few a minute, and reached quotas.
+
+    Forget the logged failures of the database, too.
+    """
+    outages._memory.logged.clear()
     authentication._failures.clear()
     audit._repeated_refusals.clear()
     quotas.forget()

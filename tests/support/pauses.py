@@ -62,7 +62,7 @@ def until_it_waits(thread: threading.Thread) -> None:
 
 
 class Patience(threading.Event):
-    """A stop whose waits record their length and return at once. The wait of number ``ends_after`` sets it."""
+    """A stop whose bounded waits return at once. ``pauses`` records them. That of number ``ends_after`` sets it."""
 
     def __init__(self, *, ends_after: int | None = None) -> None:
         super().__init__()
@@ -70,7 +70,9 @@ class Patience(threading.Event):
         self.ends_after = ends_after
 
     def wait(self, timeout: float | None = None) -> bool:
-        self.pauses.append(timeout or 0.0)
+        if timeout is None:
+            return super().wait()
+        self.pauses.append(timeout)
         if len(self.pauses) == self.ends_after:
             self.set()
         return self.is_set()

@@ -292,7 +292,7 @@ def test_an_unusable_database_counts_as_progress_and_ends_no_runner(monkeypatch,
     JobRunner(beats).run(stop)
 
     assert beats.heard == 1
-    assert "the server is gone" in caplog.text
+    assert caplog.messages == ["the database failed: the server is gone"]
 
 
 def test_a_timetable_that_cannot_be_written_counts_as_progress(monkeypatch, caplog):
@@ -323,7 +323,7 @@ def test_a_result_that_cannot_be_stored_ends_no_runner(monkeypatch, caplog):
         running.look_around()
 
     assert (ran, beats.heard) == (["note"], 1)
-    assert "cannot be stored" in caplog.text
+    assert caplog.messages == ["the database failed: the disk is full"]
 
 
 def test_a_stopped_runner_does_not_wait_for_a_job_that_hangs(monkeypatch):

@@ -6,16 +6,17 @@ from dataclasses import replace
 from uuid import uuid4
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.utils import timezone
 
 from mailbox.access.limits import own_limits, waits
 from mailbox.database import waiting
-from mailbox.database.bell import ringing, topics
+from mailbox.database.bell import ringing, topics, waiters
 from mailbox.models import ApiKey
 from mailbox.words import tokens
 from mailbox.words.errors import QuotaExceededError, UnauthenticatedError
 from tests.support import factories
+from tests.support.pauses import Patience
 
 pytestmark = pytest.mark.django_db
 TOPIC = topics.task(uuid4())
@@ -83,6 +84,20 @@ def test_rounds_keep_their_connection_to_the_database():
         if len(used) == 3:
             stop.set()
 
-    waiting.run_rounds(stop, name="test", topics=list, look=look, pause=lambda: 0.0, share_ring=lambda _: None)
+    waiting.run_rounds(stop, topics=list, look=look, pause=lambda: 0.0, share_ring=lambda _: None)
 
     assert used == used[:1] * 3
+
+
+@pytest.mark.django_db(transaction=True)
+def test_rounds_without_a_database_pause_although_they_are_rung_and_log_one_line(caplog):
+    stop = Patience(ends_after=4)
+
+    def fail():
+        waiters.wake_all()
+        raise OperationalError("the server is gone")
+
+    waiting.run_rounds(stop, topics=fail, look=list, pause=lambda: 0.0, share_ring=lambda _: None)
+
+    assert stop.pauses == [waiting.WITHOUT_DATABASE] * 4
+    assert caplog.messages == ["the database failed: the server is gone"]
