@@ -118,6 +118,31 @@ test("by default only leases of idempotent tasks are taken over, and a lost race
   );
 });
 
+test("a running worker looks each minute for workers that crashed later, and suspects no lease of its own", async (t) => {
+  const own = row("2");
+  const fake = await fakeWith(leases(own));
+  const now = performance.now.bind(performance);
+  let ahead = 0;
+  t.mock.method(performance, "now", () => now() + ahead);
+  const both = list(
+    { ...held("2", 1, { safety: "idempotent" }), ...own.lease },
+    held("1", 1, { safety: "idempotent" }),
+  );
+  fake.on("GET /a2a/leases", list(), both);
+  fake.on("POST /a2a/tasks/1/release", refusal(409, "lease_mismatch"));
+  const finished = new Gate();
+
+  const running = work(fake, () => finished.opened, { concurrency: 2, heartbeat: 1, resumeAfter: 2 });
+  await fake.arrived(LEASE, 2);
+  assert.equal(fake.to("GET /a2a/leases").length, 1);
+  ahead = 60_000;
+  await fake.arrived("POST /a2a/tasks/1/release");
+  finished.open();
+  await running.stop();
+
+  assert.equal(fake.to("POST /a2a/tasks/2/release").length, 0);
+});
+
 test("a holder without a heartbeat keeps its lease, and so does one whose task was leased too often", async () => {
   const fake = await fakeWith();
   fake.on("GET /a2a/leases", list(held("1", 0), held("2", 1, { attempt: 5 }), held("3", 1, { attempt: 4 })));

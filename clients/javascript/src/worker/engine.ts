@@ -64,7 +64,8 @@ export class Engine {
     const { batch, wait, log, resume, resumeAfter: silence, resumeAttempts: attempts } = this.options;
     const { stopping } = this.stops;
     const abandon = this.#abandon.signal;
-    const orphans = new Orphans(this.api, { resume, silence, attempts, stopping, abandon, log });
+    const isOwn = (leaseId: string) => this.#held.has(leaseId);
+    const orphans = new Orphans(this.api, { resume, silence, attempts, stopping, abandon, isOwn, log });
     const receiver = new Receiver(this.api, { wait, stopping, abandon, log });
     while (!stopping.aborted) {
       await orphans.look();

@@ -5,6 +5,7 @@ import { pages } from "../paging.js";
 import type { HeldRow } from "../wire.js";
 import { leasedOf, type Leased } from "./leases.js";
 
+const LOOK_EVERY = 60_000; // milliseconds
 const LOOK_AGAIN = 5000; // milliseconds after which an orphan that was not taken over yet is looked at again
 
 export interface OrphanOptions {
@@ -16,11 +17,13 @@ export interface OrphanOptions {
   attempts: number;
   stopping: AbortSignal;
   abandon: AbortSignal;
+  /** Whether this worker holds the lease. */
+  isOwn: (leaseId: string) => boolean;
   log: (line: string) => void;
 }
 
 /**
- * The leases that workers of the same agent left behind when they crashed.
+ * The leases that workers of the same agent left behind when they crashed. A worker looks for them each minute.
  *
  * Several workers of one agent may run at once, and a lease does not say which of them holds it. A holder that has sent
  * a heartbeat is a worker, and sends more. Its lease is an orphan when its time of the last heartbeat stands still. The
@@ -35,6 +38,7 @@ export class Orphans {
   #suspects = new Map<string, number>(); // the time of the last heartbeat, by lease id
   #since: number | undefined; // when the silence of the suspects began
   #ripe: HeldRow[] = []; // leases to take over
+  readonly #left = new Set<string>(); // leases that are left to an operator
   #lookAt: number;
 
   constructor(
@@ -50,7 +54,7 @@ export class Orphans {
     this.#lookAt = Infinity;
     const held = await this.#held();
     if (this.#since === undefined) {
-      this.#begin(held.filter((row) => this.#isRepeatable(row) && row.last_seen_at_ms > row.leased_at_ms));
+      this.#begin(held.filter((row) => this.#isSuspect(row)));
     } else if (this.api.troubledAt > this.#since) {
       this.#begin(held.filter((row) => this.#suspects.has(row.lease_id)));
     } else {
@@ -69,18 +73,23 @@ export class Orphans {
 
   /** Let the silence of these leases begin. */
   #begin(suspects: HeldRow[]): void {
-    this.#suspects = seen(suspects);
     this.#ripe = [];
     this.#since = performance.now();
-    if (suspects.length > 0) this.#lookAt = this.#since + this.options.silence;
+    this.#lookAgain(suspects, this.options.silence);
   }
 
   /** Keep the leases whose heartbeats stood still. They are looked at again if they are not taken over soon. */
   #judge(held: HeldRow[]): void {
     const silent = held.filter((row) => this.#suspects.get(row.lease_id) === row.last_seen_at_ms);
     this.#ripe = silent.filter((row) => this.#mayRepeat(row));
-    this.#suspects = seen(this.#ripe);
-    if (this.#ripe.length > 0) this.#lookAt = performance.now() + LOOK_AGAIN;
+    this.#lookAgain(this.#ripe, LOOK_AGAIN);
+  }
+
+  /** Look at these leases after the pause. Without any, look for new suspects after `LOOK_EVERY`. */
+  #lookAgain(suspects: HeldRow[], pause: number): void {
+    this.#suspects = seen(suspects);
+    if (suspects.length === 0) this.#since = undefined;
+    this.#lookAt = performance.now() + (suspects.length === 0 ? LOOK_EVERY : pause);
   }
 
   /** Release the lease and lease its task. Undefined: the task ended, or another worker has it. */
@@ -112,6 +121,10 @@ export class Orphans {
     return held;
   }
 
+  #isSuspect(row: HeldRow): boolean {
+    return this.#isRepeatable(row) && row.last_seen_at_ms > row.leased_at_ms && !this.options.isOwn(row.lease_id);
+  }
+
   #isRepeatable({ task }: HeldRow): boolean {
     return this.options.resume === "all" || task.idempotency?.duplicate_safety === "idempotent";
   }
@@ -119,7 +132,10 @@ export class Orphans {
   /** Whether the task was not leased too often. Otherwise log that it is left to an operator. */
   #mayRepeat({ task, attempt, lease_id }: HeldRow): boolean {
     if (attempt < this.options.attempts) return true;
-    this.options.log(`task ${task.id}: not taken over: it was leased ${attempt} times. Lease ${lease_id} is left.`);
+    if (!this.#left.has(lease_id)) {
+      this.#left.add(lease_id);
+      this.options.log(`task ${task.id}: not taken over: it was leased ${attempt} times. Lease ${lease_id} is left.`);
+    }
     return false;
   }
 }

@@ -82,10 +82,10 @@ class Clock:
         self.monotonic = lambda: now[0]
 
 
-def orphans_of(hub: Any, resuming: Resuming = ALL, said: list[str] | None = None, heartbeat: float = 0.5) -> Orphans:
+def orphans_of(hub: Any, resuming: Resuming = ALL, said: list[str] | None = None, own: Any = ()) -> Orphans:
     stopping, abandon = threading.Event(), threading.Event()
     say = (list[str]() if said is None else said).append
-    return Orphans(hub, resuming, heartbeat=heartbeat, stopping=stopping, abandon=abandon, say=say)
+    return Orphans(hub, resuming, heartbeat=0.5, stopping=stopping, abandon=abandon, own=lambda: own, say=say)
 
 
 def taken_by(orphans: Orphans) -> list[str]:
@@ -179,6 +179,39 @@ def test_a_task_that_was_leased_too_often_is_left_to_an_operator(clock):
 
     left = f"task {task_id('fifth')}: not taken over: it was leased 5 times. Lease {lease_id('fifth')} is left."
     assert left in said
+
+
+def test_a_running_worker_looks_each_minute_and_takes_over_who_died_later(clock):
+    dead = [held("dead", 1)]
+    orphans = orphans_of(Scripted([], [held("dead", 0)], dead, dead, []))
+    orphans.look()
+    clock(59)
+    orphans.look()
+    for pause in (1, 60, 1.5):
+        clock(pause)
+        orphans.look()
+
+    assert taken_by(orphans) == [str(task_id("dead"))]
+
+
+def test_a_worker_does_not_suspect_its_own_leases(clock):
+    leases = [held("own", 1), held("dead", 1)]
+    orphans = orphans_of(Scripted(leases, leases), own={str(lease_id("own"))})
+    orphans.look()
+    clock(1.5)
+    orphans.look()
+
+    assert taken_by(orphans) == [str(task_id("dead"))]
+
+
+def test_a_lease_that_is_left_to_an_operator_is_named_once(clock):
+    leases, said = [held("fifth", 1, attempt=5)], list[str]()
+    orphans = orphans_of(Scripted(*[leases] * 4), said=said)
+    for pause in (1.5, 60, 1.5, 60):
+        orphans.look()
+        clock(pause)
+
+    assert len(said) == 1
 
 
 @pytest.mark.parametrize(("heartbeat", "silence"), [(1, 30), (5, 30), (10, 45), (60, 195)])

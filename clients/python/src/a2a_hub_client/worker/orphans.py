@@ -16,7 +16,7 @@ gets the task.
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 from uuid import UUID, uuid4
@@ -31,6 +31,7 @@ from a2a_hub_client.worker.job import LeasedTask
 Resume = Literal["all", "idempotent", "none"]
 LEAST_SILENCE = 30.0  # seconds
 SILENT_HEARTBEATS = 3
+LOOK_EVERY = 60.0  # seconds
 LOOK_AGAIN = 5.0  # seconds after which an orphan that was not taken over yet is looked at again
 
 
@@ -59,7 +60,7 @@ class Resuming:
 
 
 class Orphans:
-    """The leases that a worker found at its start, until each has proved live or was taken over."""
+    """The leases of other workers of the agent. A worker looks at them when it starts, and then each minute."""
 
     def __init__(
         self,
@@ -69,21 +70,25 @@ class Orphans:
         heartbeat: float,
         stopping: threading.Event,
         abandon: threading.Event,
+        own: Callable[[], Collection[str]],
         say: Callable[[str], object],
     ) -> None:
         """Once ``stopping`` is set, it looks no more. Once ``abandon`` is set, failed requests are no longer repeated.
 
-        ``heartbeat`` is that of the worker, in seconds. Raises `ValueError` as `Resuming.silence`.
+        ``own`` returns the ids of the leases that this worker holds. ``heartbeat`` is that of the worker, in seconds.
+        Raises `ValueError` as `Resuming.silence`.
         """
         self._hub = hub
         self._resuming = resuming
         self._silence = resuming.silence(heartbeat)
         self._stopping = stopping
         self._abandon = abandon
+        self._own = own
         self._say = say
         self._suspects: Mapping[UUID, Moment] = {}  # the time of the last heartbeat, by lease id
         self._since: float | None = None  # when the silence of the suspects began, by the monotonic clock
         self._ripe: list[HeldLease] = []  # leases to take over
+        self._left: set[UUID] = set()  # leases that are left to an operator
         self._look_at: float | None = None if resuming.which == "none" else 0.0  # None: no more
 
     def look(self) -> None:
@@ -100,9 +105,7 @@ class Orphans:
         if not insist(ask, abandon=self._stopping, on_trouble=self._trouble):
             return
         if self._since is None:
-            self._begin(
-                held for held in held_leases if self._is_repeatable(held) and held.last_seen_at > held.leased_at
-            )
+            self._begin(held for held in held_leases if self._is_suspect(held))
         elif self._hub.troubled_at > self._since:
             self._begin(held for held in held_leases if held.id in self._suspects)
         else:
@@ -118,16 +121,21 @@ class Orphans:
 
     def _begin(self, suspects: Iterable[HeldLease]) -> None:
         """Let the silence of these leases begin."""
-        self._suspects = {held.id: held.last_seen_at for held in suspects}
         self._ripe, self._since = [], time.monotonic()
-        self._look_at = self._since + self._silence if self._suspects else None
+        self._look_again(suspects, self._silence)
 
     def _judge(self, leases: Iterable[HeldLease]) -> None:
         """Keep the leases whose heartbeats stood still. They are looked at again if they are not taken over soon."""
         silent = [held for held in leases if self._suspects.get(held.id) == held.last_seen_at]
         self._ripe = [held for held in silent if self._may_repeat(held)]
-        self._suspects = {held.id: held.last_seen_at for held in self._ripe}
-        self._look_at = time.monotonic() + LOOK_AGAIN if self._ripe else None
+        self._look_again(self._ripe, LOOK_AGAIN)
+
+    def _look_again(self, suspects: Iterable[HeldLease], pause: float) -> None:
+        """Look at these leases after the pause. Without any, look for new suspects after `LOOK_EVERY`."""
+        self._suspects = {held.id: held.last_seen_at for held in suspects}
+        if not self._suspects:
+            self._since, pause = None, LOOK_EVERY
+        self._look_at = time.monotonic() + pause
 
     def _take(self, held: HeldLease) -> LeasedTask | None:
         """Release the lease and lease its task. None: the task ended, or another worker has it."""
@@ -148,6 +156,9 @@ class Orphans:
             self._say(f"task {task_id}: taken over, as its worker sent no heartbeat for {self._silence:g} s")
         return taken[0] if taken else None
 
+    def _is_suspect(self, held: HeldLease) -> bool:
+        return self._is_repeatable(held) and held.last_seen_at > held.leased_at and str(held.id) not in self._own()
+
     def _is_repeatable(self, held: HeldLease) -> bool:
         declared = held.task.idempotency
         return self._resuming.which == "all" or (declared is not None and declared.duplicate_safety == "idempotent")
@@ -156,7 +167,11 @@ class Orphans:
         """Whether the task was not leased too often. Otherwise say that it is left to an operator."""
         if held.attempt < self._resuming.attempts:
             return True
-        self._say(f"task {held.task.id}: not taken over: it was leased {held.attempt} times. Lease {held.id} is left.")
+        if held.id not in self._left:
+            self._left.add(held.id)
+            self._say(
+                f"task {held.task.id}: not taken over: it was leased {held.attempt} times. Lease {held.id} is left."
+            )
         return False
 
     def _trouble(self, error: HubError) -> None:

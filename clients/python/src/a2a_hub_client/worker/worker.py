@@ -177,6 +177,7 @@ class Worker:
             heartbeat=work.heartbeat,
             stopping=self._stopping,
             abandon=self._abandon,
+            own=self._held_leases,
             say=say,
         )
 
@@ -225,6 +226,10 @@ class Worker:
                 self._abandon.set()
             if now >= give_up_at + 1:
                 return
+
+    def _held_leases(self) -> set[str]:
+        with self._lock:
+            return {attempt.leased.lease_id for attempt in self._attempts}
 
     def _stop_jobs(self, *, at_once: bool = False) -> None:
         with self._lock:
