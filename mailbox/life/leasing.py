@@ -14,6 +14,7 @@ from mailbox.journal import task_entries
 from mailbox.life import expiry
 from mailbox.life.fast_path import plain
 from mailbox.models import Lease, Task
+from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
 from mailbox.words.envelopes import check_reason
 from mailbox.words.errors import (
@@ -48,7 +49,8 @@ def lease_tasks(caller: Caller, *, limit: int = 1, attempt_id: UUID | None = Non
 
 def _whole_lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
     """Lease tasks in every case. `plain.lease_task` handles only the common case."""
-    if attempt_id is None and not _leasable(caller).exists():
+    # An empty receive takes no lock. In this order the reads miss no lease that a request of the same id just commits.
+    if not _leasable(caller).exists() and not _received(caller, attempt_id).exists():
         return []
     return audit.again_on_conflict(lambda: _lease(caller, limit, attempt_id))
 
@@ -56,10 +58,8 @@ def _whole_lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Le
 def _lease(caller: Caller, limit: int, attempt_id: UUID | None) -> list[Lease]:
     with audit.decision(caller) as journal:
         authentication.require_live(caller)
-        if attempt_id is not None:
-            earlier = list(Lease.objects.with_task().received_by(attempt_id, caller.agent))
-            if earlier:
-                return [lease for lease in earlier if lease.ended_at is None]
+        if earlier := list(_received(caller, attempt_id).with_task()):
+            return [lease for lease in earlier if lease.ended_at is None]
         return begin_in_turn(caller, journal, limit=limit, attempt_id=attempt_id)
 
 
@@ -81,10 +81,14 @@ def next_task(caller: Caller, *, attempt_id: UUID | None = None, wait: timedelta
 
 def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:
     """Whether ``attempt_id`` leased tasks of the caller and all those leases have ended. None is never spent."""
-    if attempt_id is None:
-        return False
-    ends = list(Lease.objects.received_by(attempt_id, caller.agent).values_list("ended_at", flat=True))
+    ends = list(_received(caller, attempt_id).values_list("ended_at", flat=True))
     return bool(ends) and None not in ends
+
+
+def _received(caller: Caller, attempt_id: UUID | None) -> LeaseQuerySet:
+    """Return the leases of one receive attempt; none for None."""
+    leases = Lease.objects.all()
+    return leases.none() if attempt_id is None else leases.received_by(attempt_id, caller.agent)
 
 
 def begin_in_turn(caller: Caller, journal: Journal, *, limit: int, attempt_id: UUID | None = None) -> list[Lease]:

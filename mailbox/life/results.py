@@ -23,6 +23,7 @@ from mailbox.life.fast_path import plain
 from mailbox.life.leasing import begin_out_of_turn, require_lease
 from mailbox.life.resolution import resolve
 from mailbox.models import Artifact, AuditEvent, Lease, Message, Result, Task
+from mailbox.models.result import ResultQuerySet
 from mailbox.words.envelopes import ResultEnvelope
 from mailbox.words.errors import (
     AlreadyResolvedError,
@@ -240,15 +241,20 @@ def next_result(
 
 def is_spent(caller: Caller, attempt_id: UUID | None) -> bool:
     """Whether ``attempt_id`` drained results of the caller and all are acknowledged. None is never spent."""
-    if attempt_id is None:
-        return False
-    deliveries = set(Result.objects.drained_by(attempt_id, caller.agent).values_list("delivery", flat=True))
+    deliveries = set(_drained(caller, attempt_id).values_list("delivery", flat=True))
     return deliveries == {Result.Delivery.ACKED}
+
+
+def _drained(caller: Caller, attempt_id: UUID | None) -> ResultQuerySet:
+    """Return the results of one receive attempt; none for None."""
+    results = Result.objects.all()
+    return results.none() if attempt_id is None else results.drained_by(attempt_id, caller.agent)
 
 
 def _whole_drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[UUID]) -> list[Result]:
     """Drain results in every case. `plain.drain_result` handles only the common case."""
-    if attempt_id is None and not ack and not _something_to_drain(caller):
+    # An empty receive takes no lock. In this order the reads miss no result that a request of the same id just drains.
+    if not ack and not _something_to_drain(caller) and not _drained(caller, attempt_id).exists():
         return []
     return audit.again_on_conflict(lambda: _drain(caller, limit, attempt_id, ack))
 
@@ -258,10 +264,8 @@ def _drain(caller: Caller, limit: int, attempt_id: UUID | None, ack: Collection[
         authentication.require_live(caller)
         if ack and (unknown := _acknowledge(caller, ack, journal)):
             raise UnknownTaskError.of(unknown[0])
-        if attempt_id is not None:
-            earlier = list(Result.objects.drained_by(attempt_id, caller.agent).select_related("task"))
-            if earlier:
-                return [result for result in earlier if result.delivery == Result.Delivery.DELIVERED]
+        if earlier := list(_drained(caller, attempt_id).select_related("task")):
+            return [result for result in earlier if result.delivery == Result.Delivery.DELIVERED]
         pending = Result.objects.addressed_to(caller.agent).pending().in_order().select_related("task")
         free = pending.select_for_update(skip_locked=True, no_key=True, of=("task",))
         delivered: list[Result] = []

@@ -1,10 +1,13 @@
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from uuid import uuid4
 
 import pytest
+from django.db import connection
 
 from mailbox.access.callers import Caller
-from mailbox.life import leasing, results, sending
+from mailbox.life import batches, leasing, results, sending
 from mailbox.models import Lease, Result, Task
 from mailbox.repairs import repair
 from mailbox.repairs.repair import DuplicateRisk
@@ -207,3 +210,30 @@ def test_a_result_drained_without_an_attempt_is_not_drained_again(alice, bob):
     assert len(results.drain_results(alice)) == 1
     assert results.drain_results(alice) == []
     assert Result.objects.get().delivery == Result.Delivery.DELIVERED
+
+
+RECEIVES: dict[str, Callable[..., object]] = {
+    "lease": lambda caller, attempt, limit: leasing.lease_tasks(caller, limit=limit, attempt_id=attempt),
+    "drain": lambda caller, attempt, limit: results.drain_results(caller, limit=limit, attempt_id=attempt),
+    "batch": lambda caller, attempt, limit: batches.lease_tasks(caller, most=limit, attempt_id=attempt).leases,
+    "batch of results": lambda caller, attempt, limit: (
+        batches.drain_results(caller, most=limit, attempt_id=attempt).results
+    ),
+}
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="the write lock of SQLite")
+@pytest.mark.parametrize("limit", FAST_AND_WHOLE)
+@pytest.mark.parametrize("attempt", [None, uuid4()], ids=["no id", "an id"])
+@pytest.mark.parametrize("receive", RECEIVES.values(), ids=RECEIVES)
+def test_an_empty_receive_takes_no_write_lock(alice, receive, attempt, limit):
+    with connection.cursor() as cursor:
+        cursor.execute("PRAGMA busy_timeout = 0")
+    try:
+        with closing(sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")
+            assert receive(alice, attempt, limit) == []
+    finally:
+        with connection.cursor() as cursor:
+            cursor.execute("PRAGMA busy_timeout = 10000")

@@ -38,9 +38,9 @@ BUGS = (
         changes=(
             Change(
                 LEASING,
-                "                return [lease for lease in earlier if lease.ended_at is None]\n",
-                "                more = begin_in_turn(caller, journal, limit=limit - len(earlier))\n"
-                "                return [lease for lease in earlier if lease.ended_at is None] + more\n",
+                "            return [lease for lease in earlier if lease.ended_at is None]\n",
+                "            more = begin_in_turn(caller, journal, limit=limit - len(earlier))\n"
+                "            return [lease for lease in earlier if lease.ended_at is None] + more\n",
             ),
         ),
         fails=f"{BATCHES}::test_a_repeat_of_the_whole_call_answers_the_same_and_takes_nothing_more",
