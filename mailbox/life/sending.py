@@ -144,10 +144,8 @@ def _insert(task: Task, envelope: TaskEnvelope, journal: Journal) -> Task:
     return task
 
 
-def cancel(caller: Caller, task_id: UUID, *, reason: str = "", only_first: bool = False) -> Task:
+def cancel(caller: Caller, task_id: UUID, *, reason: str = "") -> Task:
     """Resolve an unresolved task of the caller as ``cancelled``. A second call changes nothing.
-
-    With ``only_first`` a second call raises `AlreadyResolvedError`, too.
 
     A live lease ends; its holder is refused at its next call. The task gets an error result for the sender. Raises
     `InvalidRequestError` for a bad reason, `WrongPartyError` by a public route, `UnknownTaskError`, also for people,
@@ -162,7 +160,7 @@ def cancel(caller: Caller, task_id: UUID, *, reason: str = "", only_first: bool 
             raise capabilities.not_theirs(
                 caller, task_id, only="only its sender can cancel it; its holder can release it"
             )
-        if task.outcome == Task.Outcome.CANCELLED and not only_first:
+        if task.outcome == Task.Outcome.CANCELLED:
             return task
         if task.state == Task.State.RESOLVED:
             raise AlreadyResolvedError(f"Task {task_id} is already resolved as {task.outcome}.", task_id=task_id)

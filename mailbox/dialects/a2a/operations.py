@@ -97,10 +97,10 @@ def list_tasks(call: Call, body: requests.ListTasksRequest) -> Json:
 
 
 def cancel_task(call: Call, body: requests.CancelTaskRequest) -> Json:
-    """Cancel a task; return it. Raises `TaskNotCancelableError` for a task that has ended, also by a cancel."""
+    """Cancel a task; return it, also to a repeat. Raises `TaskNotCancelableError` for a task that ended otherwise."""
     task = _task(call, body.id)
     try:
-        cancel(call.caller, task.uuid, only_first=True)
+        cancel(call.caller, task.uuid)
     except AlreadyResolvedError as error:
         raise TaskNotCancelableError(task_id=task.uuid) from error
     return _shown(call, official_tasks.now(task), None)

@@ -115,9 +115,13 @@ def test_the_life_of_a_task_over_rest(rest, holder):
     path = f"/tasks/{sent['id']}"
     assert state(rest.get(path, historyLength="0").json()) == "SUBMITTED"
     assert rest.get("/tasks", pageSize="1", includeArtifacts="true").json()["totalSize"] == 1
-    assert state(rest.post(f"{path}:cancel").json()) == "CANCELED"
+    for _ in range(2):
+        assert state(rest.post(f"{path}:cancel").json()) == "CANCELED"
 
-    response = rest.post(f"{path}:cancel")
+    done = rest.post("/message:send", {"message": message(), "configuration": NOW}).json()["task"]
+    holder.take()
+    holder.answer()
+    response = rest.post(f"/tasks/{done['id']}:cancel")
     assert response.status_code == 400
     error = response.json()["error"]
     assert (error["code"], error["status"]) == (400, "FAILED_PRECONDITION")

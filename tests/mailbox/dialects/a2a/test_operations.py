@@ -130,14 +130,25 @@ def test_a_message_must_name_the_context_of_its_task_if_any(client, holder):
 # ---- cancels
 
 
-def test_a_task_is_cancelled_once(client, holder):
+def test_a_task_is_cancelled_once_and_a_repeated_cancel_answers_the_same(client, holder):
     queued, working = client.send(), client.send()
-    assert state(client.rpc("CancelTask", {"id": queued["id"]})) == "CANCELED"
+    first = client.rpc("CancelTask", {"id": queued["id"]})
+    assert state(first) == "CANCELED"
 
     holder.take()
     assert state(client.rpc("CancelTask", {"id": working["id"]})) == "CANCELED"
-    for task in (queued, working):
-        assert client.error("CancelTask", {"id": task["id"]}) == (-32002, "TASK_NOT_CANCELABLE")
+    rows = factories.journal_length()
+    assert client.rpc("CancelTask", {"id": queued["id"]}) == first
+    assert state(client.rpc("CancelTask", {"id": working["id"]})) == "CANCELED"
+    assert factories.journal_length() == rows
+
+
+def test_a_task_that_ended_otherwise_is_not_cancelled(client, holder):
+    sent = client.send()
+    holder.take()
+    holder.answer()
+
+    assert client.error("CancelTask", {"id": sent["id"]}) == (-32002, "TASK_NOT_CANCELABLE")
 
 
 def test_an_interrupted_task_is_cancelled(client, holder):
