@@ -14,7 +14,7 @@ from concurrent.futures import Future
 from functools import cache, partial
 from typing import Any, Generic, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError, OperationalError, connections, transaction
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, IntegrityError, OperationalError, connections, transaction
 
 from mailbox.database import managers
 
@@ -168,7 +168,7 @@ def run_shared(work: Callable[[Any], Answer]) -> Answer:
     One thread of the process leads: it waits for its turn among the writers, and does the work of all threads that came
     meanwhile. So ``work`` runs in any thread: it reads and writes by its cursor alone, and must not catch an error of
     the database. An error of ``work`` is raised here; its writes are undone, and the writes of others stay. An error of
-    the transaction is raised for all writes.
+    the transaction is raised for all writes, but a broken constraint only for the write that broke it.
     Raises `RuntimeError` within a transaction of the caller, which might undo the write later.
     """
     if connections[DEFAULT_DB_ALIAS].in_atomic_block:
@@ -190,7 +190,7 @@ def _lead(own: _Write[Answer]) -> Answer:
     try:
         with turn():
             writes += _waiting.take(MOST_SHARED - 1)
-            steps = _together([write.work for write in writes])
+            steps = _decided([write.work for write in writes])
     except Exception as error:
         failed = partial(_raise, error)
         raise
@@ -200,6 +200,23 @@ def _lead(own: _Write[Answer]) -> Answer:
             write.step.set_result(steps[place] if steps else failed)
     answer: Answer = steps[0]()
     return answer
+
+
+def _decided(works: Sequence[Callable[[Any], Answer]]) -> Sequence[Step[Answer]]:
+    """Do the works in one transaction. If a constraint stops its commit, do each in a transaction of its own."""
+    try:
+        return _together(works)
+    except IntegrityError:
+        if len(works) == 1:
+            raise
+    return [_alone(work) for work in works]  # a deferred constraint does not tell whose row stopped the commit
+
+
+def _alone(work: Callable[[Any], Answer]) -> Step[Answer]:
+    try:
+        return _together([work])[0]
+    except Exception as error:  # noqa: BLE001 (it is raised in the thread of the work)
+        return partial(_raise, error)
 
 
 def _together(works: Sequence[Callable[[Any], Answer]]) -> Sequence[Step[Answer]]:

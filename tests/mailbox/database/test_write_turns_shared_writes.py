@@ -118,6 +118,30 @@ def test_an_error_undoes_its_own_write_alone(at_once, sizes, bad, statement, err
     assert sizes == [4]
 
 
+@pytest.fixture
+def orphan():
+    """Return a write of a row that refers to nothing, which only a commit notices."""
+    with connection.cursor() as cursor:
+        refers = "key text REFERENCES mailbox_ratewindow (key) DEFERRABLE INITIALLY DEFERRED"
+        cursor.execute(f"CREATE TABLE child ({refers})")
+    yield lambda cursor: cursor.execute("INSERT INTO child VALUES ('nothing')")
+    with connection.cursor() as cursor:
+        cursor.execute("DROP TABLE child")
+
+
+@pytest.mark.parametrize("bad", [0, 2])
+def test_a_row_that_stops_the_commit_stops_its_own_write_alone(at_once, sizes, orphan, bad):
+    works = [*map(insert, "abc")]
+    works[bad] = orphan
+
+    outcomes = answers(at_once(*works))
+
+    assert outcomes == [IntegrityError if place == bad else key for place, key in enumerate("abc")]
+    assert keys() == set(outcomes) - {IntegrityError}
+    assert sizes == [3, 1, 1, 1]
+    assert answers(at_once(orphan)) == [IntegrityError]
+
+
 def test_an_error_that_ends_the_transaction_concerns_all_its_writes(at_once, sizes):
     def end(cursor):
         cursor.execute("ROLLBACK")
