@@ -23,10 +23,10 @@ from mailbox.database import waiting
 from mailbox.database.bell import topics
 from mailbox.inspection.event_log import EventLog, EventLogCache
 from mailbox.life import outbox
-from mailbox.life.delivery_slots import DeliverySlots
+from mailbox.life.delivery_slots import DeliverySlots, pause_key
 from mailbox.life.outbox import Candidate, DeliveryOutcome, Event
 from mailbox.models import PushConfig, PushDelivery, Task
-from mailbox.outbound import destinations, exchange
+from mailbox.outbound import exchange
 from mailbox.outbound.errors import BlockedUrlError, ExternalServiceError, NoAnswerError
 from mailbox.words import json_text, secret_box
 from mailbox.words.a2a import v0_3, v1_0
@@ -37,9 +37,9 @@ TIMEOUT = 10.0  # seconds until an attempt must have a status: less than `serve`
 AT_ONCE = 64  # attempts at the same time
 PER_RECEIVER = 8  # attempts at one receiver, so that a receiver that hangs delays no other
 PER_SENDER = 8  # attempts for one sender, so that its receivers delay no report to another sender
-MOST_TIMEOUTS = 3  # in a row, after which a receiver is paused
+MOST_TIMEOUTS = 3  # in a row, after which a webhook, or the callbacks to a receiver, are paused
 PAUSE = timedelta(minutes=1)
-MOST_REMEMBERED = 10_000  # receivers with timeouts
+MOST_REMEMBERED = 10_000  # webhooks and receivers with timeouts
 LOOK_AROUND_EVERY = 0.5  # seconds, while a target is due that no thread or receiver is free for
 LONGEST_PAUSE = 10.0  # seconds without a ring, an attempt that ended, or a target that becomes due
 READ_OF_ANSWER = 1024  # bytes to keep, so that operators see why an attempt failed
@@ -56,29 +56,29 @@ _Planned = tuple[Candidate, Event | None]
 
 
 class CircuitBreaker:
-    """Counts the timeouts in a row of each receiver, and pauses a receiver after `MOST_TIMEOUTS`. It stays in memory.
+    """Counts timeouts in a row by `pause_key`, and pauses what had `MOST_TIMEOUTS`. It stays in memory.
 
-    After the pause one more timeout pauses the receiver again. Any other outcome forgets its timeouts.
+    After the pause one more timeout begins the next. Any other outcome forgets the timeouts.
     """
 
     def __init__(self) -> None:
         self._timeouts: Counter[str] = Counter()
         self._paused: dict[str, datetime] = {}
 
-    def note(self, receiver: str, outcome: DeliveryOutcome, now: datetime) -> None:
+    def note(self, key: str, outcome: DeliveryOutcome, now: datetime) -> None:
         if not outcome.timed_out:
-            self._timeouts.pop(receiver, None)
-            self._paused.pop(receiver, None)
+            self._timeouts.pop(key, None)
+            self._paused.pop(key, None)
             return
-        self._timeouts[receiver] += 1
-        if self._timeouts[receiver] >= MOST_TIMEOUTS:
-            self._paused[receiver] = now + PAUSE
+        self._timeouts[key] += 1
+        if self._timeouts[key] >= MOST_TIMEOUTS:
+            self._paused[key] = now + PAUSE
         if len(self._timeouts) > MOST_REMEMBERED:
             self._timeouts.pop(next(iter(self._timeouts)))
 
     def paused(self, now: datetime) -> Mapping[str, datetime]:
-        """Return the end of the pause of each receiver that is paused."""
-        self._paused = {receiver: until for receiver, until in self._paused.items() if until > now}
+        """Return the end of each pause."""
+        self._paused = {key: until for key, until in self._paused.items() if until > now}
         return self._paused
 
 
@@ -153,7 +153,7 @@ class Courier:
 
     def store(self, delivery: PushDelivery, outcome: DeliveryOutcome) -> None:
         """Record the outcome of an attempt. Only an error of the database's connection is raised."""
-        self._breaker.note(destinations.receiver(delivery.url), outcome, timezone.now())
+        self._breaker.note(pause_key(delivery.url, delivery.config_id), outcome, timezone.now())
         try:
             outbox.report(delivery, outcome)
         except (OperationalError, InterfaceError):

@@ -10,10 +10,15 @@ from mailbox.models import PushDelivery
 from mailbox.outbound import destinations
 
 
+def pause_key(url: str, webhook: int | None) -> str:
+    """Return what a pause holds up: the webhook with this primary key, or all callbacks to the receiver of the URL."""
+    return destinations.receiver(url) if webhook is None else f"webhook {webhook}"
+
+
 class DeliverySlots:
     """The attempts that a process has under way, by sender and by receiver, and how many each may have at once.
 
-    None as a bound allows any number. ``paused`` holds, by receiver, the moment until which it gets no attempt.
+    None as a bound allows any number. ``paused`` holds, by `pause_key`, the moment until which there is no attempt.
     Receivers are spelled as `destinations.receiver` spells them, senders are primary keys.
     """
 

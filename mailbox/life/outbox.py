@@ -28,7 +28,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.requests import Request
 from mailbox.database import write_turns
 from mailbox.journal import task_entries
-from mailbox.life.delivery_slots import DeliverySlots
+from mailbox.life.delivery_slots import DeliverySlots, pause_key
 from mailbox.models import PushAttempt, PushConfig, PushDelivery, Result, Task
 from mailbox.models.push import latest
 from mailbox.outbound import destinations
@@ -120,8 +120,8 @@ def enqueue(task: Task, result: Result, now: datetime) -> None:
 def due(*, limit: int, slots: DeliverySlots | None = None) -> DueTargets:
     """Return up to ``limit`` due targets. `claim` takes them.
 
-    A target is passed over while its sender or its receiver has all the attempts that ``slots`` allows. A target of a
-    paused receiver is put off until the end of the pause.
+    A target is passed over while its sender or its receiver has all the attempts that ``slots`` allows. A paused
+    target is put off until the end of its pause.
     """
     slots, now = slots or DeliverySlots(), timezone.now()
     chosen, put_off_to = _fair(now, slots, limit)
@@ -144,10 +144,10 @@ def _fair(now: datetime, slots: DeliverySlots, limit: int) -> tuple[list[_Key], 
         due_targets, has_more = _due_targets(now, slots, looked_at)
         chosen, put_off_to, left = [], {}, slots.copy()
         for _, kind, pk, sender, url in due_targets:
-            receiver = destinations.receiver(url)
-            if receiver in left.paused:
-                put_off_to[kind, pk] = left.paused[receiver]
-            elif len(chosen) < limit and left.take(sender, receiver):
+            key = pause_key(url, pk if kind is PushConfig else None)
+            if key in left.paused:
+                put_off_to[kind, pk] = left.paused[key]
+            elif len(chosen) < limit and left.take(sender, destinations.receiver(url)):
                 chosen.append((kind, pk))
         if len(chosen) == limit or not has_more:
             break

@@ -120,6 +120,15 @@ def test_a_receiver_with_timeouts_in_a_row_is_paused():
     assert breaker.paused(now) == {}
 
 
+def test_a_webhook_that_hangs_pauses_neither_the_others_of_its_receiver_nor_its_callbacks(alice, monkeypatch):
+    one, now = Courier(), timezone.now()
+    monkeypatch.setattr(outbox, "report", lambda *_: None)
+    for config_id in [*[1] * MOST_TIMEOUTS, 2, None]:
+        one.store(PushDelivery(url="https://slow.example/hook", config_id=config_id), TIMED_OUT)
+
+    assert one._breaker.paused(now).keys() == {"webhook 1"}
+
+
 def test_a_paused_receiver_is_put_off_and_blocks_no_other(alice, bob):
     rows = due(bob, 40, url="https://slow.example/hook")
     (other,) = due(alice, 1, url="https://good.example/hook")

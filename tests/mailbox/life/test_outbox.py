@@ -6,7 +6,7 @@ import pytest
 from django.utils import timezone
 
 from mailbox.life import outbox, results, updates
-from mailbox.life.delivery_slots import DeliverySlots
+from mailbox.life.delivery_slots import DeliverySlots, pause_key
 from mailbox.models import PushConfig, PushDelivery, Task
 from mailbox.words.conversation import Update
 from tests.support import factories
@@ -63,13 +63,14 @@ def test_callbacks_and_webhooks_of_a_receiver_share_its_slots(alice, bob):
     assert len(due.callbacks) + len(due.webhooks) == 3
 
 
-def test_a_pause_of_a_receiver_puts_off_its_callbacks_and_its_webhooks(alice, bob):
-    callback, config = due_callback(alice, bob), due_webhook(alice, bob)
+def test_a_pause_puts_off_the_callbacks_of_a_receiver_or_one_webhook_and_no_other_webhook(alice, bob):
+    callback, config, other = due_callback(alice, bob), due_webhook(alice, bob), due_webhook(alice, bob)
     until = timezone.now() + timedelta(minutes=1)
+    paused = dict.fromkeys([pause_key(callback.url, None), pause_key(config.url, config.pk)], until)
 
-    due = outbox.due(limit=8, slots=DeliverySlots(paused={"https://receiver.example:443": until}))
+    due = outbox.due(limit=8, slots=DeliverySlots(paused=paused))
 
-    assert due == outbox.DueTargets(callbacks=[], webhooks=[])
+    assert (due.callbacks, [candidate.config for candidate in due.webhooks]) == ([], [other])
     assert PushDelivery.objects.get(pk=callback.pk).next_attempt_at == until
     assert PushConfig.objects.get(pk=config.pk).next_attempt_at == until
     assert outbox.bring_back() == 0

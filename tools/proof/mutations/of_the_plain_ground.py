@@ -96,7 +96,7 @@ BUGS = (
         changes=(
             Change(
                 COURIER,
-                "            self._timeouts.pop(receiver, None)\n            self._paused",
+                "            self._timeouts.pop(key, None)\n            self._paused",
                 "            self._paused",
             ),
         ),
