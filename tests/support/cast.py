@@ -9,6 +9,7 @@ from mailbox.access.callers import Caller, Role
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import quotas
 from mailbox.database import outages
+from mailbox.upkeep import sweep
 from tests.support import factories
 
 __all__ = ["alice", "bob", "failures_are_noted_anew", "mallory", "olga"]
@@ -38,9 +39,10 @@ def olga() -> Caller:
 def failures_are_noted_anew() -> Iterator[None]:
     """Forget failed authentications and refusals, of which a process journals few a minute, and reached quotas.
 
-    Forget the logged failures of the database, too.
+    Forget the logged failures of the database and the clocks of the last sweep, too.
     """
     outages._memory.logged.clear()
+    sweep._clocks.difference = None
     authentication._failures.clear()
     audit._repeated_refusals.clear()
     quotas.forget()

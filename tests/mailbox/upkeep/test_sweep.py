@@ -1,4 +1,5 @@
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 
 import pytest
 import time_machine
@@ -11,7 +12,7 @@ from mailbox.life import expiry, outbox, replay, results
 from mailbox.models import AuditEvent, ReplayEntry, Task
 from mailbox.models.replay_entry import ReplayEntryQuerySet
 from mailbox.repairs import plan_execution
-from mailbox.upkeep import compaction, rollups, sealing
+from mailbox.upkeep import compaction, rollups, sealing, sweep
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -42,6 +43,25 @@ def test_a_sweep_compacts_only_where_the_setting_says_so(alice, bob, settings):
     assert kept
     assert [task.outcome for task in Task.objects.all()] == ["expired"]
     assert AuditEvent.objects.get(kind="a2a_task_expired").source == "scheduler"
+
+
+@pytest.mark.parametrize("jump", [7200, -7200])
+def test_a_sweep_after_a_jump_of_the_wall_clock_expires_nothing(alice, bob, monkeypatch, caplog, jump):
+    monotonic = 1000.0
+    monkeypatch.setattr(sweep, "time", SimpleNamespace(monotonic=lambda: monotonic))
+    with time_machine.travel(datetime(2040, 1, 1, tzinfo=UTC), tick=False) as now:
+        jobs.sweep_pass()
+        task = factories.sent_task(alice, bob)
+        Task.objects.filter(pk=task.pk).update(deadline_ms=1)
+        outcomes = []
+        for passed, seconds in [(60, 60 + jump), (60, 60)]:
+            monotonic += passed
+            now.shift(seconds)
+            jobs.sweep_pass()
+            outcomes.append(Task.objects.get(pk=task.pk).outcome)
+
+    assert outcomes == [None, "expired"]
+    assert caplog.messages == [f"the wall clock jumped by {jump} s: this sweep expires and deletes nothing"]
 
 
 def test_a_sweep_keeps_tasks_send_under_its_cap(alice, bob, settings):
