@@ -11,7 +11,7 @@ from tools.lint.project import PRODUCT, Fault, File, Project
 MOST_MODULES = 478
 MOST_WITH_ONE_READER = 104
 MOST_IMPORTS = 10.6  # percent of the lines of code
-MOST_LINES_OF_CODE = 49_000
+MOST_LINES_OF_CODE = 49_800
 
 PAGE = "tools/lint/weight.py"
 NO_CODE = {
