@@ -75,6 +75,7 @@ def _prepared() -> Application:
     stopping.call_at_stop(waiting.end)
     observation.follow_waits()
     connections.note_in_requests()
+    connections.end_unread()
     return bodies.bounded(_django)
 
 

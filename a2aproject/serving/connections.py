@@ -1,20 +1,25 @@
-"""The connections of requests: the hub cuts the connection of a request whose body does not arrive.
+"""The connections of requests: the hub cuts that of a body that does not arrive, and of an answer that is not read.
 
 The web server waits for a body without limit of time, and nothing interrupts that wait. Only the end of the connection
 does. So the hub takes the server's own handle of the connection, which is private to the server, and answers on it.
 The note of that handle also keeps environment variables out of the request.
 """
 
+import os
+import socket
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from types import SimpleNamespace
 from typing import Any
 
 from granian import wsgi
 from granian.server import mp
 
+UNREAD = 60  # seconds in which a client must take a byte of its answer
+LISTENS_AFTER = 0.1  # seconds between two looks whether the server listens
 HANDLE = "a2a.connection"  # in a request's environ: the web server's handle of the connection
 LINGER = 1.0  # seconds in which the server writes the answer before the connection ends
 HURRIED = 0.05  # the same while many connections linger, since each holds the thread of its request
@@ -45,6 +50,38 @@ def note_in_requests() -> None:
         return answer
 
     setattr(mp, _WRAPPER, with_handle)
+
+
+def end_unread() -> None:
+    """Let the system end each connection whose client takes no byte of its answer for `UNREAD` seconds.
+
+    The thread that sends the answer then gets an error. Call this in a web process; it works once the server listens.
+    Only Linux has this limit.
+    """
+    if hasattr(socket, "TCP_USER_TIMEOUT"):
+        threading.Thread(target=_limit_listeners, name="unread", daemon=True).start()
+
+
+def _limit_listeners() -> None:
+    while not limit_listeners(UNREAD):
+        time.sleep(LISTENS_AFTER)
+
+
+def limit_listeners(seconds: int) -> int:
+    """Set the limit of `end_unread` for the connections that this process accepts from now on.
+
+    Return the number of its listening sockets.
+    """
+    count = 0
+    for name in os.listdir("/proc/self/fd"):
+        with suppress(OSError):  # closed meanwhile
+            if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
+                continue
+            with socket.socket(fileno=os.dup(int(name))) as listener:
+                if listener.family != socket.AF_UNIX and listener.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN):
+                    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, seconds * 1000)
+                    count += 1
+    return count
 
 
 @contextmanager

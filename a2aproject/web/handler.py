@@ -7,7 +7,7 @@ a crowd begin or end together. So the interval grows with the requests under way
 
 import sys
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property, lru_cache
 from typing import Any
 
@@ -15,11 +15,14 @@ from django.core.cache import close_caches
 from django.core.handlers.base import reset_urlconf
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.core.signals import request_finished, request_started
-from django.db import close_old_connections, reset_queries
-from django.http import HttpRequest
+from django.db import close_old_connections, connection, reset_queries
+from django.http import HttpRequest, HttpResponse
 from django.http.request import HttpHeaders
+from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 from django.utils.datastructures import CaseInsensitiveMapping
+
+from mailbox.dialects.base import bodies
 
 # A thread that comes back from the database waits until another thread gives up the interpreter. Python's 5 ms are
 # longer than most transactions, and SQLite's write lock is held meanwhile.
@@ -94,6 +97,16 @@ def without_idle_receivers() -> None:
     request_finished.disconnect(reset_urlconf)
 
 
+def _sent(response: HttpResponseBase, environ: Mapping[str, Any]) -> Iterable[bytes]:
+    """Return what the web server sends: a large answer in pieces. Its request ends before, and frees all but bytes."""
+    if not isinstance(response, HttpResponse) or len(content := response.content) <= bodies.LARGE:
+        return response
+    response.close()
+    if not connection.in_atomic_block:
+        connection.close()
+    return bodies.large_answers.in_pieces(content, environ)
+
+
 class Handler(WSGIHandler):
     """Django's handler, except that it remembers the views of the last paths.
 
@@ -109,7 +122,7 @@ class Handler(WSGIHandler):
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Any:
         begin_request()
         try:
-            return super().__call__(environ, start_response)
+            return _sent(super().__call__(environ, start_response), environ)
         finally:
             end_request()
 

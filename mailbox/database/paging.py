@@ -7,6 +7,7 @@ more memory than that.
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import UTC, datetime
@@ -22,6 +23,8 @@ from mailbox.words.errors import InvalidJsonError, InvalidRequestError
 
 BUDGET = 4 * 1024 * 1024  # bytes of text in one page; an item that is larger is a page of its own
 AT_ONCE = 16  # rows that one query reads, where rows may hold payloads
+READERS = 4  # threads of a process that read rows of pages at once; more would only take more memory
+_readers = threading.BoundedSemaphore(READERS)
 CURSORS = "cursors"  # the purpose of their key
 Item = TypeVar("Item")
 Row = TypeVar("Row", bound=Model)
@@ -79,16 +82,18 @@ def page(
 
     ``weigh`` returns the bytes of an item.
     A first item beyond the budget is returned alone. ``pairs`` is read only up to the first pair that does not fit.
+    `READERS` threads read at once, and the others wait.
     """
     kept: list[Item] = []
     last: Position = ()
     size = 0
-    for item, position in pairs:
-        size += weigh(item)
-        if len(kept) >= limit or (kept and size > budget):
-            return Page(kept, _encode(name, last) if kept else None)
-        kept.append(item)
-        last = position
+    with _readers:
+        for item, position in pairs:
+            size += weigh(item)
+            if len(kept) >= limit or (kept and size > budget):
+                return Page(kept, _encode(name, last) if kept else None)
+            kept.append(item)
+            last = position
     return Page(kept)
 
 

@@ -42,12 +42,15 @@ OPERATOR = "operator"
 FIRST_AGENT = "first@local"
 FILE = "first-run.txt"  # in the hub's own folder, with mode 0600
 BACKLOG = 2048
+BUFFER = 128 * 1024  # bytes of one connection in each direction
 REQUESTS_PER_WORKER = 4096  # accepted at once, at least; requests beyond WEB_THREADS wait for a thread
 SILENT_CLUSTER = 180.0  # seconds without a finished job: a sweep is due every minute
 WEB = "web"
 WRONG_USAGE = 2
-# The C library would keep up to 100 kB of freed memory for each thread, also for thousands that wait.
-MEMORY = {"GLIBC_TUNABLES": "glibc.malloc.tcache_count=0"}
+# The C library would keep up to 100 kB of freed memory for each thread, also for thousands that wait. It would keep the
+# memory of large answers in many pools. So there are few, and a large block goes back to the system at once.
+_MALLOC = {"tcache_count": 0, "arena_max": 4, "mmap_threshold": 262_144, "trim_threshold": 1_048_576}
+MEMORY = {"GLIBC_TUNABLES": ":".join(f"glibc.malloc.{name}={value}" for name, value in _MALLOC.items())}
 PATIENCE = 15.0  # seconds
 PAUSE = 0.2  # seconds between two looks at a port in use
 MIGRATION_LOCK = 0xA2A
@@ -144,6 +147,7 @@ def _web_server() -> supervisor.Service:
         "--backlog": BACKLOG,
         "--backpressure": max(REQUESTS_PER_WORKER, 2 * settings.WEB_THREADS),
         "--http": 1,
+        "--http1-buffer-size": BUFFER,
         "--workers-kill-timeout": max(1, settings.STOP_GRACE * 2 // 3),
         "--log-level": "error",
     }

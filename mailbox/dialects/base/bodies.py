@@ -6,8 +6,10 @@ document, and `mailbox.words.content` checks the blocks.
 
 from __future__ import annotations
 
+import ctypes
 import json
 import re
+import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
@@ -22,11 +24,12 @@ from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 from typing_extensions import TypeAliasType, TypedDict
 
-from mailbox.dialects.base import http_errors
+from mailbox.access.limits.rates import network_of
+from mailbox.dialects.base import authentication, http_errors
 from mailbox.dialects.base.wire import AgentId, ShownAs
 from mailbox.words import json_text
 from mailbox.words.envelopes import MAX_DEADLINE_MS, AgentRef
-from mailbox.words.errors import InvalidRequestError
+from mailbox.words.errors import Allowance, InvalidRequestError, RateLimitedError
 from mailbox.words.times import LONGEST_MS
 
 JSON = frozenset({"application/json"})
@@ -37,6 +40,13 @@ Number = Annotated[float, Strict()]  # also a whole one
 EpochMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DEADLINE_MS, description="Unix epoch milliseconds")]
 DateMs = Annotated[int, Strict(), Field(ge=0, le=MAX_DATE_MS, description="Unix epoch milliseconds")]
 WorkTimeoutMs = Annotated[int, Strict(), Field(ge=1, le=LONGEST_MS, description="Milliseconds from the lease")]
+LARGE = 256 * 1024  # bytes; a larger answer is sent in pieces
+PIECE = 32 * 1024  # bytes that are handed to the web server at once, which takes few pieces before the client has
+MOST_LARGE = 64 * 1024 * 1024  # bytes of large answers that one process holds for their readers
+SHARE = 4  # one reader may have one byte of so many
+RETRY_AFTER = 1  # second
+QUIET = 2.0  # seconds after a large answer, at least, until freed memory is given back
+_give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
 _DIGITS = re.compile(r"-?[0-9]{1,40}")
 
 
@@ -157,6 +167,113 @@ class Begun:
 
     def close(self) -> None:
         self._source.close()
+
+
+class LargeAnswer:
+    """A large answer in pieces. A cut answer has lost its bytes, and its connection ends after the pieces under way."""
+
+    def __init__(self, content: bytes, reader: str, answers: LargeAnswers) -> None:
+        self.reader, self.size = reader, len(content)
+        self._content, self._sent, self._answers = content, 0, answers
+
+    def __iter__(self) -> LargeAnswer:
+        return self
+
+    def __next__(self) -> bytes:
+        start, self._sent = self._sent, self._sent + PIECE
+        piece = self._content[start : self._sent]
+        if not piece:
+            raise StopIteration
+        return piece
+
+    def close(self) -> None:
+        self._answers.end(self)
+
+    def cut(self) -> None:
+        self._content = b""
+
+
+class LargeAnswers:
+    """The large answers that this process holds for their readers: at most ``most`` bytes, and a share for each reader.
+
+    A reader is a caller, or the network of a client without one. Answers beyond a bound cut the reader's oldest answer,
+    or that of the reader with most bytes. A reader's only answer is never cut for its size.
+    """
+
+    def __init__(self, most: int = MOST_LARGE) -> None:
+        self._most = most
+        self._lock = threading.Lock()
+        self._by_reader: dict[str, dict[LargeAnswer, None]] = {}
+        self._trim: threading.Timer | None = None
+
+    def __len__(self) -> int:
+        """Return how many bytes are held."""
+        return sum(map(_size, self._by_reader.values()))
+
+    def check(self, meta: Mapping[str, Any], size: int) -> None:
+        """Raise `RateLimitedError` if an answer of so many bytes would cut another. The request must change nothing."""
+        share = self._most // SHARE
+        own = self._by_reader.get(_reader(meta))
+        with self._lock:
+            if (own and _size(own) + size > share) or (self._by_reader and len(self) + size > self._most):
+                raise RateLimitedError(
+                    "Large answers are on their way to you. Read them, and repeat this request.",
+                    retry_after=RETRY_AFTER,
+                    allowance=Allowance(policy="answers", quota=share, window=None, remaining=0, reset=RETRY_AFTER),
+                )
+
+    def in_pieces(self, content: bytes, meta: Mapping[str, Any]) -> LargeAnswer:
+        """Return the answer in pieces, and hold it until it is closed."""
+        answer = LargeAnswer(content, _reader(meta), self)
+        with self._lock:
+            own = self._by_reader.setdefault(answer.reader, {})
+            own[answer] = None
+            while len(own) > 1 and _size(own) > self._most // SHARE:
+                self._cut(own)
+            while len(self) > self._most and len(self._by_reader) > 1:
+                others = (held for held in self._by_reader.values() if answer not in held or len(held) > 1)
+                self._cut(max(others, key=_size))
+        return answer
+
+    def end(self, answer: LargeAnswer) -> None:
+        """Hold the answer no more."""
+        with self._lock:
+            own = self._by_reader.get(answer.reader, {})
+            own.pop(answer, None)
+            if not own:
+                self._by_reader.pop(answer.reader, None)
+            if self._trim is None:
+                self._trim = threading.Timer(QUIET, self._trim_if_quiet)
+                self._trim.daemon = True
+                self._trim.start()
+
+    def _trim_if_quiet(self) -> None:
+        """Give freed memory back to the system, where the C library can, unless an answer is under way."""
+        with self._lock:
+            self._trim = None
+            is_quiet = not self._by_reader
+        if is_quiet and _give_back is not None:
+            _give_back(0)
+
+    def _cut(self, own: dict[LargeAnswer, None]) -> None:
+        oldest = next(iter(own))
+        oldest.cut()
+        del own[oldest]
+        if not own:
+            del self._by_reader[oldest.reader]
+
+
+def _size(answers: Collection[LargeAnswer]) -> int:
+    return sum(answer.size for answer in answers)
+
+
+def _reader(meta: Mapping[str, Any]) -> str:
+    """Return the name of the request's caller, or the network of a stranger."""
+    caller: str = "" if meta.get(authentication.STRANGER) else meta.get(authentication.CALLER, "")
+    return caller or network_of(meta.get("REMOTE_ADDR", ""))
+
+
+large_answers = LargeAnswers()
 
 
 def stream(chunks: Begun) -> StreamingHttpResponse:

@@ -22,6 +22,7 @@ from django.urls.converters import StringConverter
 from pydantic import BaseModel, ValidationError
 from rest_framework import exceptions
 from rest_framework.authentication import BaseAuthentication
+from rest_framework.permissions import SAFE_METHODS
 from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.throttling import BaseThrottle
@@ -164,6 +165,12 @@ class DialectView(APIView):
             parser_context=self.get_parser_context(request),
         )
 
+    def dispatch(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        """Answer the request. The view does not keep the answer: the garbage collector would free a large one late."""
+        response: HttpResponseBase = super().dispatch(request, *args, **kwargs)
+        del self.response
+        return response
+
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Find the caller and count the request.
 
@@ -246,8 +253,26 @@ class DialectView(APIView):
         if (caller := getattr(self, "caller", None)) is not None:
             self.request.META[authentication.CALLER] = caller.name
             self.request.META[authentication.STRANGER] = caller.is_stranger
+        response = self._rendered(request, response)
         for name, value in self.allowance.headers().items() if self.allowance else ():
             response.headers[name] = value
+        return response
+
+    def _rendered(self, request: Any, response: HttpResponseBase) -> HttpResponseBase:
+        """Return the response with its bytes; or an error, where a read has too many large answers under way.
+
+        The response lets go of its context, which refers back to it. The garbage collector would free both late.
+        """
+        if not isinstance(response, Response):
+            return response
+        response.render()
+        vars(response).pop("renderer_context")
+        if len(response.content) > bodies.LARGE and request.method in SAFE_METHODS:
+            try:
+                bodies.large_answers.check(self.request.META, len(response.content))
+            except RateLimitedError as error:
+                refusal = super().finalize_response(request, self.handle_exception(error))
+                return self._rendered(request, refusal)
         return response
 
     def _answered_once(self, response: HttpResponseBase) -> HttpResponseBase:

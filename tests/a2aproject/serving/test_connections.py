@@ -1,5 +1,7 @@
 """The web server fills the environ of each request from the request alone."""
 
+import socket
+
 import pytest
 from granian.server import mp
 
@@ -38,3 +40,12 @@ def test_a_requests_environ_holds_its_handle_and_no_environment_variables(monkey
     assert seen["wsgi.multithread"] is True
     assert not {"HTTP_X_API_KEY", "PATH"} & seen.keys()
     assert handle.answers == [(204, [], b"")]
+
+
+@pytest.mark.processes
+def test_accepted_connections_end_if_their_client_takes_no_byte_for_so_long():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        assert connections.limit_listeners(7) >= 1
+
+        with socket.create_connection(listener.getsockname()), listener.accept()[0] as accepted:
+            assert accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT) == 7000

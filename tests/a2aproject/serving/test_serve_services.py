@@ -150,7 +150,12 @@ def test_web_requests_get_two_thirds_of_the_stop_grace(settings):
 def test_waiting_threads_of_the_web_server_keep_no_freed_memory(monkeypatch):
     monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
 
-    assert serve.SERVICES["web"]().environment["GLIBC_TUNABLES"] == "glibc.malloc.tcache_count=0"
+    assert serve.SERVICES["web"]().environment["GLIBC_TUNABLES"].split(":") == [
+        "glibc.malloc.tcache_count=0",
+        "glibc.malloc.arena_max=4",
+        "glibc.malloc.mmap_threshold=262144",
+        "glibc.malloc.trim_threshold=1048576",
+    ]
     assert serve.SERVICES["carrier"]().environment == {}
 
 

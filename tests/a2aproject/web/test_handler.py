@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import pytest
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIHandler
-from django.http import Http404
+from django.http import Http404, HttpResponse
 from django.http.request import HttpHeaders
 from django.test import RequestFactory
 
@@ -120,6 +120,7 @@ def test_a_request_shares_the_interpreter_until_its_answer_is_made(monkeypatch, 
         steps.append("answer")
         if fails:
             raise OSError("no memory")
+        return HttpResponse()
 
     monkeypatch.setattr(WSGIHandler, "__call__", answer)
 
