@@ -19,6 +19,7 @@ from mailbox.models import Agent, AuditEvent, Lease, Task
 from mailbox.words.envelopes import A2A, TaskEnvelope, check_reason
 from mailbox.words.errors import (
     AlreadyResolvedError,
+    QuotaExceededError,
     SenderMismatchError,
     TaskConflictError,
     WrongPartyError,
@@ -47,6 +48,8 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     """
     check(envelope)
     quotas.store_grown()
+    if caller.is_anonymous and caller.agent:
+        _check_site(caller, caller.agent, envelope)
     return plain.send_task(caller, envelope) or _whole_send(caller, envelope)
 
 
@@ -58,6 +61,16 @@ def check(envelope: TaskEnvelope) -> None:
     envelope.check()
     push_configs.judge(envelope.callback_url)
     push_configs.check(envelope.push, prefix="push.")
+
+
+def _check_site(caller: Caller, sender: Agent, envelope: TaskEnvelope) -> None:
+    """Raise `QuotaExceededError` for a stranger whose network has its share of the queue, and journal the refusal."""
+    try:
+        quotas.check_site(sender.pk, envelope.recipient, caller.address, of=sender.display)
+    except QuotaExceededError as refusal:
+        if refusal.entry is not None:
+            audit.refuse(caller, refusal.entry)
+        raise
 
 
 def _whole_send(caller: Caller, envelope: TaskEnvelope) -> Task:

@@ -14,19 +14,23 @@ from typing import Any
 
 from django.conf import settings
 from django.db import models, transaction
-from django.db.models import F, Q, Sum
+from django.db.models import F, OuterRef, Q, Subquery, Sum
 from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Greatest
 
+from mailbox.access.limits import rates
 from mailbox.database import write_turns
 from mailbox.journal import hub_entries
-from mailbox.models import Agent, Lease, PairStock, PushDelivery, SenderStock, Task
+from mailbox.models import Agent, AuditEvent, Lease, PairStock, PushDelivery, SenderStock, Task
 from mailbox.models.task import TaskQuerySet
+from mailbox.words.envelopes import AgentRef
 from mailbox.words.errors import Allowance, QuotaExceededError
+from mailbox.words.kinds import Kind
 
 COUNTED_AGAIN_AFTER = 1.0  # seconds
 BYTES_COUNTED_AGAIN_AFTER = 10.0  # seconds; a sender may have a million finished tasks
 MOST_REMEMBERED = 10_000
+SHARE_OF_A_SITE = 4  # strangers at one site may have one of so many queued tasks of a pair
 GROWN_AT_ONCE = 1_048_576  # bytes of results of one sender in one process
 
 
@@ -132,6 +136,20 @@ def take(task: Task) -> None:
     _raise(PairStock.objects.filter(**pair), pair, (QUEUED_OF_PAIR,), task)
     sender = {"agent_id": task.sender_id}
     _raise(SenderStock.objects.filter(**sender), sender, OF_A_SENDER, task)
+
+
+def check_site(sender: int, recipient: AgentRef, address: str, of: str) -> None:
+    """Raise `QuotaExceededError` if strangers at the site of ``address`` have a share of the pair's queue.
+
+    The journal tells from where each queued task came. Racing sends of one site may exceed the share by their number.
+    """
+    by = {"recipient__pubkey": recipient.pubkey} if recipient.pubkey else {"recipient__display": recipient.display}
+    sent = AuditEvent.objects.filter(task_id=OuterRef("uuid"), kind=Kind.TASK_SENT.value).order_by()
+    addresses = queued_by(sender).filter(**by).values_list(Subquery(sent.values("address")[:1]), flat=True)
+    share, site = max(1, QUEUED_OF_PAIR.default // SHARE_OF_A_SITE), rates.site_of(address)
+    if sum(rates.site_of(one or "") == site for one in addresses) >= share:
+        things = "queued tasks of strangers at one network for this recipient"
+        raise exceeded("queued_of_network", things, share, retry_after=COUNTED_AGAIN_AFTER, of=of)
 
 
 def take_words(task: Task, size: int) -> None:

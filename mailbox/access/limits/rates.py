@@ -31,6 +31,7 @@ from mailbox.words.errors import Allowance, RateLimitedError, UnauthenticatedErr
 MOST_BUCKETS = 10_000
 READ_KEYS_EVERY = 10.0  # seconds
 _IPV6_NETWORK = 64  # bits; one host often has a whole network of this size
+_IPV6_SITE = 48  # bits; one customer of a provider often has 65,536 such networks
 ONCE = "once "
 KEPT_FOR = timedelta(days=7)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -191,14 +192,22 @@ def _rate_of_addresses() -> Rate | None:
     return Rate.of_this_process(settings.A2A_ADDRESS_REQUESTS_PER_S, settings.A2A_ADDRESS_REQUESTS_BURST)
 
 
-def network_of(address: str) -> str:
-    """Return the address, or the network of an IPv6 address."""
+def network_of(address: str, bits: int = _IPV6_NETWORK) -> str:
+    """Return the address, or the network of so many bits of an IPv6 address."""
     if ":" not in address:
         return address
     try:
-        return str(ipaddress.ip_network((address.partition("%")[0], _IPV6_NETWORK), strict=False))
+        return str(ipaddress.ip_network((address.partition("%")[0], bits), strict=False))
     except ValueError:
         return address
+
+
+def site_of(address: str) -> str:
+    """Return the address, or the network that one customer has around an IPv6 address.
+
+    The neighbours of an IPv4 address are often other customers, so it stands for itself.
+    """
+    return network_of(address, _IPV6_SITE)
 
 
 class _LiveKeys:

@@ -16,7 +16,7 @@ from django.db import connection
 from mailbox.access import audit
 from mailbox.access.callers import Caller
 from mailbox.access.credentials import authentication
-from mailbox.access.limits import own_limits, quotas
+from mailbox.access.limits import own_limits, quotas, rates
 from mailbox.database import waiting
 from mailbox.database.bell import ringing, waiters, watch
 from mailbox.database.bell import topics as topics_module
@@ -25,6 +25,7 @@ from mailbox.words.errors import QuotaExceededError
 Value = TypeVar("Value")
 
 RETRY_AFTER = 1  # second
+OF_A_SITE = 4  # waits of strangers at one site in one process; they share those of their agent
 _seats = threading.Lock()
 _waiting: Counter[int | str] = Counter()  # waits of this process by the key of the agent's row, or the person's name
 
@@ -131,19 +132,24 @@ def vigil(caller: Caller, topics: Sequence[str]) -> Iterator[Vigil | None]:
 def _seat(key: _Key, waiter: waiters.Waiter) -> Iterator[bool]:
     """Hold a seat of the caller's agent or person and one of the process; yield False if the process has none.
 
-    Trusted callers need none.
+    A stranger also holds one of its site. Trusted callers need none.
     """
     caller = key.caller
     if caller.trusted:
         yield True
         return
-    party: int | str = caller.agent.pk if caller.agent else caller.name
-    most = own_limits.waits(caller.agent.pk) if caller.agent else own_limits.default("waits")
+    most: dict[int | str, int] = (
+        {caller.agent.pk: own_limits.waits(caller.agent.pk)}
+        if caller.agent
+        else {caller.name: own_limits.default("waits")}
+    )
+    if caller.is_anonymous:
+        most[rates.site_of(caller.address)] = OF_A_SITE
     with _seats:
-        is_free = _waiting[party] < most
-        _waiting[party] += is_free
-    if not is_free:
-        raise _refused(caller, most)
+        full = [party for party in most if _waiting[party] >= most[party]]
+        _waiting.update([] if full else list(most))
+    if full:
+        raise _refused(caller, most[full[0]])
     _keys[waiter] = key
     try:
         with waiting.seats.seat() as is_admitted:
@@ -151,9 +157,10 @@ def _seat(key: _Key, waiter: waiters.Waiter) -> Iterator[bool]:
     finally:
         del _keys[waiter]
         with _seats:
-            _waiting[party] -= 1
-            if not _waiting[party]:
-                del _waiting[party]
+            for party in most:
+                _waiting[party] -= 1
+                if not _waiting[party]:
+                    del _waiting[party]
 
 
 @watch.each_round

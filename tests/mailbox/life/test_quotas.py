@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.access.limits import quotas
 from mailbox.life import leasing, results, sending
@@ -13,6 +14,7 @@ from mailbox.life.fast_path import plain
 from mailbox.models import PairStock, PushDelivery, SenderStock, Task
 from mailbox.upkeep import compaction, imports
 from mailbox.upkeep.compaction import Retention
+from mailbox.words.envelopes import AgentRef, TaskEnvelope
 from mailbox.words.errors import QuotaExceededError
 from tests.support import factories
 from tests.support.factories import accepts
@@ -214,3 +216,29 @@ def test_an_import_counts_too(alice, bob, settings):
     assert not Task.objects.exists()
     imports.import_tasks(Caller.local(), "bob@local", kept[:2])
     assert SenderStock.objects.get().queued == 2
+
+
+def test_strangers_of_one_network_have_a_quarter_of_the_queue_and_others_the_rest(bob, settings):
+    settings.A2A_QUOTA_QUEUED_TO_ONE = 8
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
+
+    def send(address, recipient=bob):
+        stranger = grants.anonymous_caller(factories.row_of(recipient), request_id="", address=address)
+        assert stranger
+        to = AgentRef(display=recipient.agent.display)
+        return sending.send_task(stranger, TaskEnvelope(recipient=to, intent_text="hello"))
+
+    for addresses in (["192.0.2.1", "192.0.2.1"], ["2001:db8:1:1::1", "2001:db8:1:2::2"]):
+        for address in addresses:
+            send(address)
+        with pytest.raises(QuotaExceededError) as refusal:
+            send(addresses[0])
+        assert refusal.value.ids == {"quota": "queued_of_network"}
+    (first, *_) = factories.journal("a2a_quota_exceeded")
+    assert first.fields == {"quota": "queued_of_network", "agent": "anonymous@public", "limit": 2}
+    assert [send(address).state for address in ("192.0.2.2", "2001:db8:2::1")] == ["queued"] * 2
+
+    factories.grant(bob, "a2a.respond.*")
+    for _ in range(2):
+        leasing.lease_tasks(bob)
+    assert send("192.0.2.1").state == "queued"

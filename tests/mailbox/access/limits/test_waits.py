@@ -1,5 +1,6 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import replace
 from datetime import timedelta
 
@@ -9,6 +10,7 @@ from django.db import connections
 from django.utils import timezone
 
 from a2a_hub_client import HubError
+from mailbox.access.agents import grants
 from mailbox.access.callers import Caller
 from mailbox.access.limits import own_limits, waits
 from mailbox.access.nonces import Nonce
@@ -282,3 +284,26 @@ def test_a_signing_key_that_was_retired_since_it_signed_takes_nothing(alice, key
                 receive(signer)
         else:
             assert len(receive(signer)) == 1
+
+
+def test_strangers_of_one_site_have_few_seats_and_leave_the_others_to_other_sites(bob):
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
+
+    def stranger_at(address):
+        stranger = grants.anonymous_caller(factories.row_of(bob), request_id="", address=address)
+        assert stranger
+        return stranger
+
+    shared = factories.row_of(stranger_at("192.0.2.1")).pk
+    sites = [["2001:db8:1:1::1", "2001:db8:1:2::2"], ["192.0.2.1", "192.0.2.1"]]
+    for addresses in sites:
+        strangers = list(map(stranger_at, addresses))
+        with ExitStack() as stack:
+            for number in range(waits.OF_A_SITE):
+                stack.enter_context(waits.vigil(strangers[number % 2], []))
+            with pytest.raises(QuotaExceededError, match="its quota of 4 waiting requests"):
+                stack.enter_context(waits.vigil(strangers[0], []))
+            for address in ("2001:db8:2::1", "192.0.2.2"):
+                stack.enter_context(waits.vigil(stranger_at(address), []))
+            assert waits.live(shared) == waits.OF_A_SITE + 2
+        assert waits.live(shared) == 0
