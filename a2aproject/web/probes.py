@@ -1,5 +1,7 @@
 """Health probes: this process is alive (`/healthz`), and it can serve requests (`/readyz`)."""
 
+import threading
+import time
 from collections.abc import Callable
 
 from django.db import Error, connection
@@ -12,6 +14,7 @@ from a2aproject.web.errors import error
 from mailbox.database import migration_history, outages
 
 PATIENCE = 2.0  # seconds to wait for a connection
+KEPT_FOR = 1.0  # seconds, in which all probes of a process get one answer
 OURS = ("mailbox", "agentcards")  # the apps whose migrations are the hub's own
 
 
@@ -35,12 +38,39 @@ def healthz(request: HttpRequest) -> HttpResponse:
     return _answer(200, "ok")
 
 
+class _Readiness:
+    """The result of the last look, for `KEPT_FOR` seconds. One thread looks at a time."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._last = (503, "")
+        self._until = float("-inf")
+
+    def now(self) -> tuple[int, str]:
+        with self._lock:
+            if time.monotonic() >= self._until:
+                self._last = _look()
+                self._until = time.monotonic() + KEPT_FOR
+            return self._last
+
+    def clear(self) -> None:
+        self._until = float("-inf")
+
+
+_readiness = _Readiness()
+forget = _readiness.clear
+
+
 @read_only
 def readyz(request: HttpRequest) -> HttpResponse:
     """Answer 200 if the database takes changes and has exactly the migrations of this version.
 
-    Any other answer is 503 with the reason.
+    Any other answer is 503 with the reason. The answer is at most `KEPT_FOR` seconds old.
     """
+    return _answer(*_readiness.now())
+
+
+def _look() -> tuple[int, str]:
     try:
         if (pool := getattr(connection, "pool", None)) is not None:
             pool.open()
@@ -48,13 +78,13 @@ def readyz(request: HttpRequest) -> HttpResponse:
                 pass  # PATIENCE bounds this wait; a query without a server would wait longer than a probe may
         executor = MigrationExecutor(connection)
         if missing := executor.migration_plan(executor.loader.graph.leaf_nodes()):
-            return _answer(503, f"{len(missing)} migrations are not applied")
+            return 503, f"{len(missing)} migrations are not applied"
         if _is_newer(executor.loader):
-            return _answer(503, "the database is newer than this code")
+            return 503, "the database is newer than this code"
         outage = outages.standing()
     except Error:
-        return _answer(503, "the database cannot be reached")
-    return _answer(200 if outage is None else 503, outage or "ok")
+        return 503, "the database cannot be reached"
+    return 200 if outage is None else 503, outage or "ok"
 
 
 def _is_newer(loader: MigrationLoader) -> bool:

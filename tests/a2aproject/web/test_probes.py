@@ -1,5 +1,6 @@
 import sqlite3
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import pytest
 from django.db import InterfaceError, OperationalError, connection
@@ -7,6 +8,7 @@ from django.db.migrations.loader import MigrationLoader
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 
+from a2aproject.web import probes
 from mailbox.database import outages
 from mailbox.database.outages import Outage
 from tests.support import factories, yeoman
@@ -16,8 +18,30 @@ OFFICIAL = "?A2A-Version=1.0"
 
 
 @pytest.fixture(autouse=True)
-def _outages_are_forgotten(monkeypatch):
+def _outages_are_forgotten_and_each_probe_looks(monkeypatch):
     monkeypatch.setattr(outages, "_memory", outages._Memory())
+    monkeypatch.setattr(probes, "KEPT_FOR", 0.0)
+    probes.forget()
+    yield
+    probes.forget()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_the_probes_of_a_second_get_one_answer_and_the_next_looks_again(client, monkeypatch):
+    looks = []
+    monkeypatch.setattr(probes, "KEPT_FOR", 1.0)
+
+    def look():
+        looks.append(True)
+        return 200, "ok"
+
+    clock = iter([0.0, 0.0, 0.9, 1.1, 1.1])
+    monkeypatch.setattr(probes, "_look", look)
+    monkeypatch.setattr(probes, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+
+    answers = [client.get("/readyz").status_code for _ in range(3)]
+
+    assert (answers, len(looks)) == ([200] * 3, 2)
 
 
 def test_healthz_answers_without_a_query(client):
