@@ -53,6 +53,14 @@ def test_the_hub_writes_to_its_volume_alone_and_has_no_privileges():
     assert hub["volumes"] == [f"hub:{re.findall(r'^VOLUME (.*)$', pages.page('Dockerfile'), re.MULTILINE)[0]}"]
 
 
+def test_the_hub_has_the_memory_and_the_threads_that_the_unit_of_systemd_has():
+    unit = pages.page("deploy/systemd/a2a-hub.service")
+    memory, tasks = (re.findall(rf"^{name}=(.*)$", unit, re.MULTILINE)[0] for name in ("MemoryMax", "TasksMax"))
+
+    assert SERVICES["hub"]["mem_limit"] == memory.lower()
+    assert SERVICES["hub"]["pids_limit"] == int(tasks)
+
+
 def test_what_the_services_keep_is_in_volumes_that_are_declared():
     named = {volume.partition(":")[0] for service in SERVICES.values() for volume in service["volumes"]}
 
