@@ -3,13 +3,17 @@
 The web server waits for a body without limit of time, and nothing interrupts that wait. Only the end of the connection
 does. So the hub takes the server's own handle of the connection, which is private to the server, and answers on it.
 The note of that handle also keeps environment variables out of the request.
+
+The server also ends with all its workers when one of them dies within seconds of its start. The hub keeps the others.
 """
 
+import math
 import os
 import socket
 import stat
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from types import SimpleNamespace
@@ -20,10 +24,13 @@ from granian.server import mp
 
 UNREAD = 60  # seconds in which a client must take a byte of its answer
 LISTENS_AFTER = 0.1  # seconds between two looks whether the server listens
+from a2aproject.serving.supervisor import FIRST_PAUSE, LONGEST_PAUSE, STEADY_AFTER
+
 HANDLE = "a2a.connection"  # in a request's environ: the web server's handle of the connection
 LINGER = 1.0  # seconds in which the server writes the answer before the connection ends
 HURRIED = 0.05  # the same while many connections linger, since each holds the thread of its request
 MOST_UNHURRIED = 8  # connections at once
+_RESPAWN = "_respawn_workers"  # granian's name of what starts dead workers again
 _WRAPPER = "_wsgi_call_wrap"  # granian's name of what makes the callback of a web process
 _SYSTEM = "os"  # the module from which granian takes the environment variables
 MOST_LINGERING = 64  # connections at once; beyond it a connection ends without an answer
@@ -82,6 +89,32 @@ def limit_listeners(seconds: int) -> int:
                     listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, seconds * 1000)
                     count += 1
     return count
+
+
+def keep_workers_beside_a_dead_one() -> None:
+    """Let the web server start a worker that died in a row after a growing pause, as long as another worker runs.
+
+    Without another worker the server ends, and the supervisor starts it again. Call this in the server's parent.
+    """
+    respawn = getattr(mp.MPServer, _RESPAWN)
+    started: dict[int, float] = {}
+    deaths: Counter[int] = Counter()
+
+    def respawn_later(server: Any, workers: Sequence[int], *rest: Any, **options: Any) -> None:
+        now = time.monotonic()
+        for worker in workers:
+            is_steady = now - started.get(worker, -math.inf) >= STEADY_AFTER
+            deaths[worker] = 0 if is_steady else deaths[worker] + 1
+        most = max(deaths[worker] for worker in workers)
+        server.main_loop_interrupt.wait(min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** (most - 1)) if most else 0)
+        if server.interrupt_signal:
+            return
+        respawn(server, workers, *rest, **options)
+        started.update(dict.fromkeys(workers, time.monotonic()))
+        if any(worker.is_alive() for worker in server.wrks if worker.idx not in workers):
+            server.respawned_wrks.clear()  # by these times the server judges whether to end
+
+    setattr(mp.MPServer, _RESPAWN, respawn_later)
 
 
 @contextmanager

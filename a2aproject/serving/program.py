@@ -18,6 +18,10 @@ def main() -> None:
     stopping.follow_supervisor()
     stopping.end_forked_processes_at_once()
     del sys.argv[0]
+    if sys.argv[0] == "granian":
+        from a2aproject.serving import connections
+
+        connections.keep_workers_beside_a_dead_one()
     runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
 
 
