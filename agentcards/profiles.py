@@ -31,6 +31,7 @@ OWN_FIELDS = frozenset(
 FIELDS = OWN_FIELDS | {
     *("name", "default_project", "tool_permissions", "remote_url", "card_url", "card_key"),
     *("streaming", "push_notifications", "extended_card", "card_for_0_3", "extensions", "extended_tools"),
+    "message_id_is_key",
 }
 SECRET_FIELDS = frozenset({"remote_url", "card_url", "card_key"})  # may carry a password or a secret path
 

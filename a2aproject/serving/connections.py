@@ -22,10 +22,10 @@ from typing import Any
 from granian import wsgi
 from granian.server import mp
 
-UNREAD = 60  # seconds in which a client must take a byte of its answer
-LISTENS_AFTER = 0.1  # seconds between two looks whether the server listens
 from a2aproject.serving.supervisor import FIRST_PAUSE, LONGEST_PAUSE, STEADY_AFTER
 
+UNREAD = 60  # seconds in which a client must take a byte of its answer
+LISTENS_AFTER = 0.1  # seconds between two looks whether the server listens
 HANDLE = "a2a.connection"  # in a request's environ: the web server's handle of the connection
 LINGER = 1.0  # seconds in which the server writes the answer before the connection ends
 HURRIED = 0.05  # the same while many connections linger, since each holds the thread of its request

@@ -118,6 +118,8 @@ class AgentProfile(models.Model):
     push_notifications = models.BooleanField(default=True, db_default=True)
     extended_card = models.BooleanField(default=True, db_default=True)
     card_for_0_3 = models.BooleanField(default=True, db_default=True)  # the card also serves clients of version 0.3
+    # A repeated message of the official protocol is found by its id, as one with an Idempotency-Key is by that.
+    message_id_is_key = models.BooleanField(default=False, db_default=False)
     # [{"uri", "description", "required", "params"}]; all but the URI may be left out. A required one binds each client.
     extensions = models.JSONField(default=list, db_default=_NONE, blank=True, validators=[validate_extensions])
     # Names of the tools that only the extended card shows.

@@ -28,6 +28,7 @@ OF_OPERATORS: dict[str, Any] = {
     "push_notifications": False,
     "extended_card": False,
     "card_for_0_3": False,
+    "message_id_is_key": True,
     "extensions": [{"uri": "urn:x", "description": "Traces", "required": True, "params": {"a": [1.5, None]}}],
     "extended_tools": ["write"],
 }

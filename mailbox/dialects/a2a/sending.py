@@ -72,12 +72,22 @@ def _check(call: Call, body: SendMessageRequest) -> None:
             )
 
 
+def _key(call: Call, body: SendMessageRequest) -> tuple[str, str]:
+    """Return what tells a repeat of the message, "" if nothing does, and the name of its place in the request.
+
+    Callers without a key share one identity, so the message ids of one must not find the tasks of another.
+    """
+    if not call.idempotency_key and call.official.profile.message_id_is_key and not call.caller.is_anonymous:
+        return f"\n{body.message.message_id}", "message.messageId"  # no header has a line break
+    return call.idempotency_key, KEY_HEADER
+
+
 def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
-    key = call.idempotency_key
+    key, source = _key(call, body)
     envelope = body.envelope(
         AgentRef(call.agent.display, call.agent.pubkey),
         task_id=_derived(call, "task", key) if key else None,
-        context_id=_context(call, body.message.context_id),
+        context_id=_context(call, body.message.context_id, key),
         extensions=call.extensions,
         push=inline_target(call, body),
     )
@@ -87,7 +97,7 @@ def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
     except TaskConflictError as error:
         if error.is_forgotten:
             raise _gone() from error
-        raise InvalidRequestError({KEY_HEADER: "was used for another message"}) from error
+        raise InvalidRequestError({source: "was used for another message"}) from error
     if task.pk is None:
         raise _gone()
     return SentMessage(task=task, position=EventPosition(task_events.FIRST))
@@ -95,7 +105,7 @@ def _begin(call: Call, body: SendMessageRequest) -> SentMessage:
 
 def _say(call: Call, body: SendMessageRequest, task_id: str) -> SentMessage:
     task = official_tasks.find(call.sender, call.agent, task_id)
-    key, context_id = call.idempotency_key, body.message.context_id
+    (key, _), context_id = _key(call, body), body.message.context_id
     if task.state == Task.State.RESOLVED and not key:
         raise _closed(task)
     if context_id is not None and context_id != task.context_id:
@@ -137,13 +147,13 @@ def _gone() -> errors.UnsupportedOperationError:
     return errors.UnsupportedOperationError(f"The task of this {KEY_HEADER} has ended and was deleted. Use a new key.")
 
 
-def _context(call: Call, named: str | None) -> str:
-    """Return the context that a message names, else a new one.
+def _context(call: Call, named: str | None, key: str) -> str:
+    """Return the context that a message names, else a new one: the same for each repeat under a key.
 
     Callers without a key share one sender. They get signed ids, so that none can name a context of another.
     """
     if named is None:
-        made = str(_derived(call, "context", call.idempotency_key) if call.idempotency_key else uuid4())
+        made = str(_derived(call, "context", key) if key else uuid4())
         return _contexts().sign(made) if call.caller.is_anonymous else made
     if call.caller.is_anonymous and not is_of_hub(named):
         raise InvalidRequestError({"message.contextId": "is no id of this hub. Without a key, leave it out at first."})

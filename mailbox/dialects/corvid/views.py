@@ -153,6 +153,7 @@ class AgentProfileBody(Lax):
     push_notifications: Switch | None = Field(None, alias="pushNotifications")
     extended_card: Switch | None = Field(None, alias="extendedCard")
     card_for_0_3: Switch | None = Field(None, alias="cardFor03")
+    message_id_is_key: Switch | None = Field(None, alias="messageIdIsKey")
     extensions: list[dict[str, Any]] | None = None
     extended_tools: list[Text] | None = Field(None, alias="extendedTools")
 
@@ -216,6 +217,7 @@ _EMPTY: Mapping[str, Any] = {
     "tool_permissions": None,
     **{name: list[Any]() for name in _LISTS},
     **dict.fromkeys(_SWITCHES, True),
+    "message_id_is_key": False,
 }
 
 # The spelling on this wire of each field of the verbs.

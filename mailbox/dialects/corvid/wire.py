@@ -247,6 +247,7 @@ class CorvidAgent(TypedDict):
     pushNotifications: bool
     extendedCard: bool
     cardFor03: bool
+    messageIdIsKey: bool
     extensions: list[dict[str, Any]]
     extendedTools: list[str]
     paused: bool
@@ -279,6 +280,7 @@ def agent(profile: AgentProfile, *, with_remote_url: bool) -> CorvidAgent:
         "pushNotifications": profile.push_notifications,
         "extendedCard": profile.extended_card,
         "cardFor03": profile.card_for_0_3,
+        "messageIdIsKey": profile.message_id_is_key,
         "extensions": profile.extensions,
         "extendedTools": profile.extended_tools,
         "paused": row.paused_at is not None,

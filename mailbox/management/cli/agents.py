@@ -43,6 +43,7 @@ SWITCHES = {
     "push_notifications": "whether clients may set callbacks",
     "extended_card": "whether it has an extended card",
     "card_for_0_3": "whether its card also serves clients of version 0.3",
+    "message_id_is_key": "whether a repeated message is found by its messageId",
 }
 URLS = ("remote_url", "card_url")
 DEFAULT = "default"

@@ -2,11 +2,13 @@
 
 import pytest
 
+from mailbox.access.agents import grants
+from mailbox.access.callers import Caller
 from mailbox.words import json_text
 from mailbox.words.conversation import UpdateStatus
 from mailbox.words.envelopes import ResultStatus
 from tests.support import factories
-from tests.support.a2a import message, state, words_of
+from tests.support.a2a import OfficialClient, message, state, words_of
 from tests.support.factories import text
 
 pytestmark = pytest.mark.django_db
@@ -171,6 +173,46 @@ def test_a_key_makes_one_further_message(client, holder):
         client.rpc("SendMessage", body, **{"Idempotency-Key": "k"})
 
     assert words_of(client.get(sent["id"])["history"]) == ["do it", "which?", "this"]
+
+
+@pytest.fixture
+def body():
+    return {"message": message(messageId="m-1"), "configuration": {"returnImmediately": True}}
+
+
+def test_a_message_id_is_no_key_unless_the_agent_wants_it(client, holder, body):
+    assert len({client.rpc("SendMessage", body)["task"]["id"] for _ in range(2)}) == 2
+
+
+def test_a_repeated_message_id_is_the_same_task_where_it_is_the_key(client, bob, holder, body):
+    factories.profile(bob, message_id_is_key=True)
+    first = client.rpc("SendMessage", body)["task"]
+    holder.take()
+    holder.ask("which?")
+
+    assert client.rpc("SendMessage", body)["task"]["id"] == first["id"]
+    other = body | {"message": message("something else", messageId="m-1")}
+    assert client.error("SendMessage", other) == (-32602, "INVALID_PARAMS")
+    say = body | {"message": message("this", messageId="m-2", taskId=first["id"])}
+    for _ in range(2):
+        client.rpc("SendMessage", say)
+    assert words_of(client.get(first["id"])["history"]) == ["do it", "which?", "this"]
+
+
+def test_a_key_of_the_header_precedes_the_message_id(client, bob, holder, body):
+    factories.profile(bob, message_id_is_key=True)
+
+    keys = [{}, {"Idempotency-Key": "a"}, {"Idempotency-Key": "m-1"}]
+
+    assert len({client.rpc("SendMessage", body, **key)["task"]["id"] for key in keys}) == 3
+
+
+def test_callers_without_a_key_share_no_message_ids(bob, body):
+    factories.profile(bob, message_id_is_key=True)
+    grants.open_to_anyone(Caller.command_line(), bob.agent)
+    stranger = OfficialClient(None, bob)
+
+    assert len({stranger.rpc("SendMessage", body)["task"]["id"] for _ in range(2)}) == 2
 
 
 # ---- what the card says

@@ -18,7 +18,16 @@ KEYS = [
     *("id", "name", "agentId", "description", "personaArchetype", "skillBundles", "defaultProjectId"),
     *("mcpToolPermissions", "walletAddress", "algochatEnabled", "remote", "remoteUrl"),
     *("inputModes", "outputModes", "cardVersion", "documentationUrl", "iconUrl"),
-    *("streaming", "pushNotifications", "extendedCard", "cardFor03", "extensions", "extendedTools", "paused"),
+    *(
+        "streaming",
+        "pushNotifications",
+        "extendedCard",
+        "cardFor03",
+        "messageIdIsKey",
+        "extensions",
+        "extendedTools",
+        "paused",
+    ),
     *("pausedReason", "createdAt"),
 ]
 
@@ -56,6 +65,7 @@ def test_an_agent_is_registered_with_its_whole_profile(ada):
         "cardVersion": "2",
         "iconUrl": "https://docs.example/i.png",
         **dict.fromkeys(("streaming", "pushNotifications", "extendedCard", "cardFor03"), False),
+        "messageIdIsKey": True,
         "extensions": [{"uri": "urn:x", "required": True}],
         "extendedTools": ["write"],
     }

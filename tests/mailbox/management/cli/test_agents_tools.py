@@ -95,7 +95,8 @@ def test_the_fields_of_the_official_card_are_changed_and_shown(a2a, cast):
     texts = ("--card-version", "7", "--documentation-url", "https://docs.example/", "--icon-url", "https://i.example/i")
     switches = ("--streaming", "off", "--push-notifications", "OFF", "--extended-card", "off", "--card-for-0-3", "off")
 
-    a2a("profile", "bob", *lists, *texts, *switches, "--extensions", '[{"uri": "urn:x", "required": true}]')
+    a2a("profile", "bob", *lists, *texts, *switches, "--message-id-is-key", "on")
+    a2a("profile", "bob", "--extensions", '[{"uri": "urn:x", "required": true}]')
     a2a("profile", "bob", "--streaming", "on", "--extended-tools", "")
 
     shown = dict(line.split(maxsplit=1) for line in a2a("profile", "bob").splitlines())
@@ -111,6 +112,7 @@ def test_the_fields_of_the_official_card_are_changed_and_shown(a2a, cast):
         "pushNotifications": "off",
         "extendedCard": "off",
         "cardFor03": "off",
+        "messageIdIsKey": "on",
         "extensions": '[{"uri":"urn:x","required":true}]',
     }
 
