@@ -9,10 +9,10 @@ import inspect
 import time
 from collections.abc import Callable, Iterable
 
-from tools.lint import forms, layout, packages, pages, prose, rooms, styles, tables, templates, weight
+from tools.lint import forms, layout, packages, pages, prose, releases, rooms, styles, tables, templates, weight
 from tools.lint.project import Fault, Project
 
-MODULES = (forms, layout, packages, pages, prose, rooms, styles, tables, templates, weight)
+MODULES = (forms, layout, packages, pages, prose, releases, rooms, styles, tables, templates, weight)
 CHECKS: list[Callable[[Project], Iterable[Fault]]] = [
     function
     for module in MODULES

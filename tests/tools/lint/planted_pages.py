@@ -1,7 +1,7 @@
 """Faults in pages, each with what its check reports."""
 
 from tests.tools.lint.planting import Row
-from tools.lint import forms, pages, tables
+from tools.lint import forms, pages, releases, tables
 
 TASK = "class Task:\n    def send(self): ...\n\nasync def lease(): ...\n"
 PNG = b"\x89PNG" + bytes(12) + (1400).to_bytes(4, "big")
@@ -242,4 +242,11 @@ TABLES: list[Row] = [
         ],
     ),
 ]
-PLANTED = [*PAGES, *FORMS, *TABLES]
+RELEASES: list[Row] = [
+    (
+        releases.the_proof_is_of_the_tagged_code,
+        {releases.PROOF: "# Reliability\n\nCommit `unknown`, seed 1.\n"},
+        [f"{releases.PROOF}:1: the page names the commit that it proves"],
+    ),
+]
+PLANTED = [*PAGES, *FORMS, *TABLES, *RELEASES]
