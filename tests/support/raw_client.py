@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 from urllib.parse import urlsplit
 
 LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
+CHUNKED = re.compile(rb"(?i)\r\ntransfer-encoding: *chunked\r\n")
 
 
 class RawAnswer(NamedTuple):
@@ -87,20 +88,36 @@ class RawClient:
     @staticmethod
     def _read(connection: socket.socket) -> RawAnswer:
         read = _more(connection)
-        while (end := read.find(b"\r\n\r\n")) < 0:
+        while (found := framed(read)) is None:
             read += _more(connection)
-        found = LENGTH.search(read, 0, end + 2)
-        assert found, read
-        whole = end + 4 + int(found[1])
-        while len(read) < whole:
-            read += _more(connection)
-        return RawAnswer(int(read[9:12]), json.loads(read[end + 4 :]))
+        return RawAnswer(int(read[9:12]), json.loads(found[0]))
 
 
 def must(answer: RawAnswer) -> dict[str, Any]:
     """Return the body of a successful answer; fail for any other."""
     assert answer.status == 200, answer
     return answer.body
+
+
+def framed(read: bytes) -> tuple[bytes, int] | None:
+    """Return the body of the HTTP message that ``read`` begins with, and where it ends; None if it is not whole."""
+    head = read.find(b"\r\n\r\n")
+    if head < 0:
+        return None
+    start = head + 4
+    if not CHUNKED.search(read, 0, start):
+        found = LENGTH.search(read, 0, head + 2)
+        end = start + (int(found[1]) if found else 0)
+        return (read[start:end], end) if len(read) >= end else None
+    body = b""
+    while (line := read.find(b"\r\n", start)) >= 0:
+        end = line + 2 + int(read[start:line], 16)
+        if len(read) < end + 2:
+            return None
+        if end == line + 2:
+            return body, end + 2
+        body, start = body + read[line + 2 : end], end + 2
+    return None
 
 
 def _more(connection: socket.socket) -> bytes:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
-from tools.proof import rows, rules_batches, rules_requests, rules_results, rules_talk, rules_tasks
+from tools.proof import rows, rules_batches, rules_official, rules_requests, rules_results, rules_talk, rules_tasks
 from tools.proof.evidence import Evidence, Violation
 from tools.proof.history import History
 from tools.proof.rows import Rows
@@ -35,12 +35,15 @@ RULES: Sequence[Rule] = (
     rules_results.stored,
     rules_results.rows,
     rules_results.received,
+    rules_results.erasures,
     rules_results.deliveries,
     rules_results.callbacks,
     rules_talk.questions,
     rules_talk.order,
     rules_talk.turns,
     rules_talk.artifacts,
+    rules_official.streams,
+    rules_official.webhooks,
 )
 
 
@@ -52,4 +55,4 @@ def violations(history: History, found: Rows) -> list[Violation]:
 
 def check(stage: Stage, history: History) -> list[Violation]:
     """Read the rows of the stage's database, and return the broken promises of the run."""
-    return violations(history, rows.of_stage(stage))
+    return violations(history, rows.of_run(stage, history.seed))

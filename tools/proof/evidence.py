@@ -14,6 +14,7 @@ from tools.proof.rows import Row, Rows
 from tools.proof.world import Held, leases_of, results_of
 
 COMPACTED = "a2a_tasks_compacted"
+ERASED = "[erased, SHA-256 "  # the beginning of each text that was erased
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +92,21 @@ class Evidence:
         return found
 
     @cached_property
+    def official(self) -> frozenset[str]:
+        """The tasks that were sent by the official protocol, whose results are delivered by no drain."""
+        requests = {task_id: life.sent["request_id"] for task_id, life in self.lives.items() if life.sent}
+        mine = {one.request_id for one in self.history.of("send") if one.dialect == "official"}
+        return frozenset(task_id for task_id, request_id in requests.items() if request_id in mine)
+
+    @cached_property
     def compacted(self) -> frozenset[str]:
         return frozenset(row["task_id"] for row in self._rows.events if row["kind"] == COMPACTED)
+
+    @cached_property
+    def erased(self) -> frozenset[str]:
+        """The tasks whose payload an operator erased."""
+        subjects = (data_of(row)["subject"] for row in self._rows.events if row["kind"] == "a2a_erased")
+        return frozenset(subject.removeprefix("task:") for subject in subjects)
 
     @cached_property
     def by_request(self) -> Mapping[str, Sequence[Row]]:

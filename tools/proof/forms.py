@@ -16,6 +16,7 @@ from tools.proof.faults.fault import Fault
 from tools.proof.history import History
 from tools.proof.load import Load, loading
 from tools.proof.mix import Mix
+from tools.proof.official import CUT as CUT_STREAM
 from tools.proof.planner import planning
 from tools.proof.proxy import CUTS
 from tools.proof.stage import Stage, opened
@@ -65,7 +66,7 @@ class Part:
 
     @property
     def cuts(self) -> int:
-        return sum(count for kind, count in self.faults.items() if kind in CUTS)
+        return sum(count for kind, count in self.faults.items() if kind in (*CUTS, CUT_STREAM))
 
 
 @contextlib.contextmanager

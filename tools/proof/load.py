@@ -3,6 +3,7 @@
 import contextlib
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,6 +15,7 @@ from tools.proof.callbacks import Hooks, receiving
 from tools.proof.drainers import BatchDrainer, Drainer
 from tools.proof.history import History
 from tools.proof.mix import Mix
+from tools.proof.official import Follower, OfficialSender
 from tools.proof.operators import Keeper, Operator
 from tools.proof.proxy import USUAL, Proxy, proxied
 from tools.proof.senders import Sender
@@ -54,6 +56,10 @@ class Load:
         self._others += [kind(world, number, drainages[number]).start() for number, kind in enumerate(drainers)]
         self._others += [Operator(world, 0).start(), Keeper(world).start()]
         self._senders = [Sender(world, number, drainage).start() for number, drainage in enumerate(drainages)]
+        if world.mix.official:
+            self._others += [Follower(world, number).start() for number in range(THREADS)]
+            callers = enumerate(world.drainages, len(drainages))
+            self._senders += [OfficialSender(world, number, drainage).start() for number, drainage in callers]
 
     def wait_until_sent(self) -> None:
         """Wait until the senders have used up their sends."""
@@ -73,10 +79,15 @@ class Load:
                 thread.join(PATIENCE)
         if self.world.mix.looks:
             self._look_once_more()
-        self._wait_for_callbacks()
+        self._wait_for_calls()
         if self.world.failures:
             raise self.world.failures[0]
-        self.history.note("proxy", requests=self.proxy.requests, counts=_listed(self.proxy.counts))
+        self.history.note(
+            "proxy", requests=self.proxy.requests, counts=_listed(self.proxy.counts + self._cuts_of_streams())
+        )
+
+    def _cuts_of_streams(self) -> Counter[tuple[str, str]]:
+        return Counter((fault, one.route) for one in self.history.of("follow") for fault in one.faults)
 
     def _look_once_more(self) -> None:
         """Let each sender look for results that it does not know of, now that no receive is under way."""
@@ -121,14 +132,19 @@ class Load:
                 if state == "interrupted":
                     self._operator.task(task_id).fail("no sender answers", reason="no worker has it")
 
-    def _wait_for_callbacks(self) -> None:
-        """Wait for the callbacks of all tasks that were sent with one. Note those that never came."""
+    def _wait_for_calls(self) -> None:
+        """Wait for all callbacks, and for the last event of each webhook. Note the callbacks that never came."""
         if self.world.stage.services != "all":  # a part of the hub, which may have no carrier
             return
         wanted = {f"/{url.rpartition('/')[2]}" for url in _hooks_of(self.history)}
+        told = dict(_webhooks_of(self.history))
         give_up_at = time.monotonic() + DRAINED_WITHIN
-        while not wanted <= set(self.hooks.accepted) and time.monotonic() < give_up_at:
+        while not (wanted <= set(self.hooks.accepted) and all(map(self.hooks.is_over, told))):
+            if time.monotonic() > give_up_at:
+                break
             time.sleep(0.1)
+        for path, task_id in told.items():
+            self.history.note("webhook", task_id=task_id, calls=self.hooks.calls[path])
         called = {path: self.hooks.accepted[path] for path in wanted}
         self.history.note(
             "callbacks", wanted=len(wanted), missing=[path for path, times in called.items() if not times]
@@ -139,6 +155,13 @@ def _hooks_of(history: History) -> Iterator[str]:
     for sent in history.acknowledged("send"):
         if url := sent.facts.get("task", {}).get("callback_url"):
             yield url
+
+
+def _webhooks_of(history: History) -> Iterator[tuple[str, str]]:
+    """Yield the path and the task of each webhook."""
+    for sent in history.acknowledged("send"):
+        if path := sent.facts.get("hook"):
+            yield path, sent.facts["task_ids"][0]
 
 
 def _listed(counts: Mapping[tuple[str, str], int]) -> list[list[Any]]:

@@ -50,6 +50,7 @@ class Mix:
     batches: bool = True  # some workers and senders receive, post and acknowledge several at once
     acknowledges: bool = True  # a sender acknowledges its results
     looks: bool = True  # workers and senders look at the lists of leases and results after a cut
+    official: bool = True  # some senders speak the official protocol
     compacts: bool = True  # operators compact beside the load
     retries: bool = True  # operators run passes of the retry gate beside the load
     cancels: float = 0.07  # share of sends that are cancelled

@@ -1,7 +1,7 @@
-"""An operator that repairs stale leases by plans, while the database of DATABASE_URL and A2A_VAR is in use.
+"""An operator that repairs stale leases by plans and erases tasks, while the database of DATABASE_URL is in use.
 
-It is a process of its own: python -m tools.proof.planner. It ends when its input ends. Plans are made by people on the
-dashboard alone, so that no route of the API makes them.
+It is a process of its own: python -m tools.proof.planner. It ends when its input ends. No route of the API plans or
+erases: people make plans on the dashboard, and the command line erases.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 STALE_AFTER = timedelta(seconds=4)
 EVERY = 0.7  # seconds
+ERASED_AFTER = timedelta(seconds=10)  # when no client repeats a request about the task any more
+ERASED_AT_ONCE = 2
 
 
 @contextlib.contextmanager
 def planning(stage: Stage) -> Iterator[None]:
-    """Make, apply and work on plans of stale leases for the block."""
+    """Make, apply and work on plans of stale leases for the block, and erase acknowledged tasks."""
     environment = {**os.environ, "A2A_VAR": str(stage.folder), "DATABASE_URL": stage.database_url}
     command = [sys.executable, "-m", "tools.proof.planner", str(stage.seed)]
     with (stage.folder / "planner.log").open("ab") as log:
@@ -52,6 +54,7 @@ def plan_until_the_input_ends(seed: int) -> None:
     while not select.select([sys.stdin], [], [], EVERY)[0]:
         try:
             repair_stale_leases(rng)
+            erase_tasks(rng, seed)
         except (OperationalError, InterfaceError):  # a fault has struck the database
             connection.close()
 
@@ -76,6 +79,29 @@ def repair_stale_leases(rng: random.Random) -> None:
         return
     plan = plans.apply(person, plan.pk, reason="the worker is gone", with_unsafe=True, typed=included)
     plan_execution.work(plan, seconds=rng.choice([0.05, 5.0]))
+
+
+def erase_tasks(rng: random.Random, seed: int) -> None:
+    """Erase some tasks of the run whose results were acknowledged. The hub may compact them at the same time.
+
+    A task with a webhook stays, because an erasure ends its events.
+    """
+    from django.utils import timezone
+
+    from mailbox.access.callers import Caller
+    from mailbox.models import PushConfig, Result
+    from mailbox.upkeep import erasure
+    from mailbox.words.errors import UnknownTaskError
+
+    acked = Result.objects.filter(
+        sender__display__contains=f"-{seed}-", delivery="acked", posted_at__lt=timezone.now() - ERASED_AFTER
+    )
+    told = PushConfig.objects.values("task")
+    left = acked.exclude(content__contains="[erased").exclude(task__in=told)
+    task_ids = list(left.values_list("task__uuid", flat=True)[:100])
+    for task_id in rng.sample(task_ids, min(ERASED_AT_ONCE, len(task_ids))):
+        with contextlib.suppress(UnknownTaskError):
+            erasure.erase_task(Caller.command_line(), task_id, reason="its sender wishes it")
 
 
 if __name__ == "__main__":

@@ -27,6 +27,6 @@ def named_with(plant: Plant, run: Run) -> set[str]:
     """Plant a fault into a copy of the run; return the names of the violations that the checker finds."""
     history, tables = History(run[0].seed), copy.deepcopy(asdict(run[1]))
     history.operations = copy.deepcopy(run[0].operations)
-    history.notes = list(run[0].notes)
+    history.notes = copy.deepcopy(run[0].notes)
     plant(tables, history)
     return {violation.name for violation in checker.violations(history, Rows(**tables))}

@@ -10,6 +10,7 @@ from tools.proof.rows import Row
 
 Data = Mapping[str, Any]
 UNRESOLVED = ("queued", "in_flight", "interrupted")
+ERASED = {"erased", "by"}  # the fields of a row whose data was erased
 
 
 @dataclass(slots=True)
@@ -36,6 +37,8 @@ class Life:
     def follow(self, row: Row) -> None:
         """Apply the next row."""
         data = json.loads(row["data"])
+        if data.keys() == ERASED:  # all that is left of it is that it named the live lease
+            data = {"lease_id": self.live}
         if row["seq"] != self.seq + 1:
             self.problems.append(f"gap: row {row['seq']} follows row {self.seq}")
         self.seq = row["seq"]

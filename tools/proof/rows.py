@@ -1,6 +1,6 @@
-"""The rows of a hub's database after a run: python -m tools.proof.rows FILE
+"""The rows of a hub's database after a run: python -m tools.proof.rows FILE [SEED AFTER]
 
-The program writes all tables that the checker reads to FILE, as JSON. The checker itself needs no database.
+The program writes the tables that the checker reads to FILE, as JSON. The checker itself needs no database.
 """
 
 from __future__ import annotations
@@ -52,6 +52,12 @@ TABLES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "artifacts": ("Artifact", ("task__uuid", "seq", "artifact_id", "append", "content")),
 }
 
+# The field with the name of the sender, which holds the seed of its run.
+SENDERS: Mapping[str, str] = {
+    **dict.fromkeys(("tasks", "results", "deliveries"), "sender__display"),
+    **dict.fromkeys(("leases", "messages", "artifacts"), "task__sender__display"),
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
@@ -69,14 +75,28 @@ class Rows:
 
 def of_stage(stage: Stage) -> Rows:
     """Read the rows of a stage's database in a process of their own."""
+    return _read_by_program(stage)
+
+
+def of_run(stage: Stage, seed: int) -> Rows:
+    """Read the rows of the run with that seed, which is the only one since the last `of_run` on this stage.
+
+    A hub that was loaded for an hour has far more rows than the last run.
+    """
+    found = _read_by_program(stage, str(seed), str(stage.checked_until))
+    stage.checked_until = max((row["pk"] for row in found.events), default=stage.checked_until)
+    return found
+
+
+def _read_by_program(stage: Stage, *which: str) -> Rows:
     path = stage.folder / "rows.json"
     environment = {**os.environ, "A2A_VAR": str(stage.folder), "DATABASE_URL": stage.database_url}
-    command = [sys.executable, "-m", "tools.proof.rows", str(path)]
+    command = [sys.executable, "-m", "tools.proof.rows", str(path), *which]
     subprocess.run(command, cwd=ROOT, env=environment, check=True, timeout=PATIENCE)
     return Rows(**json.loads(path.read_text()))
 
 
-def _read() -> dict[str, list[dict[str, Any]]]:
+def _read(seed: str = "", after: str = "0") -> dict[str, list[dict[str, Any]]]:
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "a2aproject.settings")
@@ -85,10 +105,14 @@ def _read() -> dict[str, list[dict[str, Any]]]:
 
     found = {}
     for table, (model, fields) in TABLES.items():
-        rows = apps.get_model("mailbox", model)._default_manager.order_by("pk").values(*fields)
-        found[table] = list(rows)
+        rows = apps.get_model("mailbox", model)._default_manager.order_by("pk")
+        if seed and table in SENDERS:
+            rows = rows.filter(**{f"{SENDERS[table]}__contains": f"-{seed}-"})
+        if table == "events":
+            rows = rows.filter(pk__gt=after)
+        found[table] = list(rows.values(*fields))
     return found
 
 
 if __name__ == "__main__":
-    Path(sys.argv[1]).write_text(json.dumps(_read(), default=str))
+    Path(sys.argv[1]).write_text(json.dumps(_read(*sys.argv[2:]), default=str))

@@ -83,8 +83,11 @@ def receives(evidence: Evidence) -> Iterator[Violation]:
         if len(ids) > (most := requested[_attempt(operation)]):
             yield Violation("more_than_asked_for", operation.request_id, f"{len(ids)} of {most}")
         if len(ids) > len(set(ids)):
-            name = "lease_answered_twice" if operation.verb == "lease" else "result_received_twice"
-            yield Violation(name, operation.request_id, str(ids))
+            yield Violation(
+                "lease_answered_twice" if operation.verb == "lease" else "result_received_twice",
+                operation.request_id,
+                str(ids),
+            )
 
 
 def whole_answers(evidence: Evidence) -> Iterator[Violation]:

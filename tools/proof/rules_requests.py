@@ -36,6 +36,7 @@ REFUSALS: Mapping[str, frozenset[str]] = {
 }
 FORGETS = (
     "read",
+    "follow",
     "post",
     "accept",
     "release",
@@ -75,15 +76,29 @@ def refusals(evidence: Evidence) -> Iterator[Violation]:
                 rows, DECIDES.get(operation.verb, ""), *(("a2a_result_acked",) if "acked" in operation.facts else ())
             )
         ]
-        task_id = operation.facts.get("task_id", "")
-        was_forgotten = operation.status == 404 and operation.verb in FORGETS and evidence.is_gone(task_id)
+        was_forgotten = _was_forgotten(evidence, operation)
         if done and operation.verb in REPEATABLE and not (was_forgotten and operation.verb != "post"):
             yield Violation("refused_but_done", subject, f"{operation.status} {operation.answer}"[:300])
         elif not was_forgotten and not _is_expected(operation):
             yield Violation("unexpected_refusal", subject, f"{operation.status} {operation.answer}"[:300])
 
 
+def _was_forgotten(evidence: Evidence, operation: Operation) -> bool:
+    """Whether the task of the operation was compacted or erased before its answer."""
+    if operation.dialect == "official" and operation.verb == "send":  # a key stays, and names no task any more
+        made = {row["task_id"] for row in of_kind(evidence.by_request[operation.request_id], DECIDES["send"])}
+        made |= {operation.facts["task"]["id"]} if "task" in operation.facts else set()
+        return operation.status == 400 and any(map(evidence.is_gone, made))
+    task_id = operation.facts.get("task_id", "")
+    if operation.verb == "resend":  # the hub cannot compare it with an erased task
+        return operation.status == 409 and task_id in evidence.erased
+    return operation.status == 404 and operation.verb in FORGETS and evidence.is_gone(task_id)
+
+
 def _is_expected(operation: Operation) -> bool:
+    if operation.dialect == "official":
+        reasons = {one["reason"] for one in operation.answer["error"]["details"]}
+        return operation.verb == "cancel" and "TASK_NOT_CANCELABLE" in reasons
     if operation.dialect == "yeoman":  # its refusals have no codes
         return operation.status == 409 and operation.verb in ("cancel", "post")
     return (operation.answer or {}).get("code") in REFUSALS.get(operation.verb, ())
@@ -98,8 +113,11 @@ def decisions(evidence: Evidence) -> Iterator[Violation]:
             continue
         count, most = len([*of_kind(rows, kind)]), operation.facts.get("decisions", 1)
         if count > most and operation.facts.get("repeatable", True):
-            name = "attempt_took_twice" if operation.verb in TAKES else "request_decided_twice"
-            yield Violation(name, f"{request_id} {operation.route}", f"{count} rows {kind}, faults {operation.faults}")
+            yield Violation(
+                "attempt_took_twice" if operation.verb in TAKES else "request_decided_twice",
+                f"{request_id} {operation.route}",
+                f"{count} rows {kind}, faults {operation.faults}",
+            )
         if operation.verb in ("send", "post", "repair", "say"):
             checks, checked = len([*of_kind(rows, "capability_check")]), len([*of_kind(rows, *CHECKED)])
             if checks != checked:

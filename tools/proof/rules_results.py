@@ -5,7 +5,8 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from tools.proof.evidence import Evidence, Violation, data_of, of_kind
+from tools.proof.evidence import ERASED, Evidence, Violation, data_of, of_kind
+from tools.proof.replayer import Life
 from tools.proof.rows import Row
 
 
@@ -19,7 +20,8 @@ def stored(evidence: Evidence) -> Iterator[Violation]:
             if life is None or life.result is None or life.result["kind"] != "a2a_result_posted":
                 yield Violation("acknowledged_result_lost", task_id, post.operation.request_id)
             elif post.given is not None:
-                request_id, row = post.operation.request_id, evidence.results.get(task_id)
+                request_id = post.operation.request_id
+                row = None if task_id in evidence.erased else evidence.results.get(task_id)
                 yield from _as_given(request_id, post.given, data_of(life.result), row)
 
 
@@ -44,7 +46,7 @@ def rows(evidence: Evidence) -> Iterator[Violation]:
         life, row = evidence.lives.get(task_id), evidence.results.get(task_id)
         if task["state"] == "resolved" and row is None:
             yield Violation("result_missing", task_id)
-        if row is not None and life is not None and row["delivery"] != life.delivery:
+        if row is not None and life is not None and row["delivery"] != _delivery(evidence, life):
             detail = f"the journal leads to {life.delivery}, the table has {row['delivery']}"
             yield Violation("delivery_differs_from_journal", task_id, detail)
         if row is not None and (row["sender__display"], row["recipient__display"]) != (
@@ -54,8 +56,13 @@ def rows(evidence: Evidence) -> Iterator[Violation]:
             yield Violation("result_of_other_parties", task_id)
     for task_id in evidence.compacted & evidence.lives.keys():
         life = evidence.lives[task_id]
-        if life.state != "resolved" or life.delivery != "acked":
+        if life.state != "resolved" or not (life.delivery == "acked" or task_id in evidence.official):
             yield Violation("compacted_too_early", task_id, f"{life.state}, {life.delivery}")
+
+
+def _delivery(evidence: Evidence, life: Life) -> str | None:
+    """Return the delivery of the result by the journal. One of the official protocol is delivered as it is posted."""
+    return "delivered" if life.delivery == "pending" and life.task_id in evidence.official else life.delivery
 
 
 def received(evidence: Evidence) -> Iterator[Violation]:
@@ -68,11 +75,24 @@ def received(evidence: Evidence) -> Iterator[Violation]:
         if sender != operation.actor:
             yield Violation("result_to_another", task_id, f"of {sender} to {operation.actor}")
         row = evidence.results.get(task_id)
-        if row is not None and (row["status"], json.loads(row["content"])) != (result["status"], result["content"]):
+        if row is None or task_id in evidence.erased:
+            continue
+        if (row["status"], json.loads(row["content"])) != (result["status"], result["content"]):
             yield Violation("result_changed", task_id, operation.request_id)
     for task_id, requests in by_task.items():
         if len(requests) > 1:
             yield Violation("result_received_twice", task_id, f"by {requests}")
+
+
+def erasures(evidence: Evidence) -> Iterator[Violation]:
+    """An erased task has ended, and nothing of its payload is left."""
+    rows = [*evidence.results.values(), *evidence.messages, *evidence.artifacts]
+    for row in rows:
+        if row["task__uuid"] in evidence.erased and ERASED not in row["content"]:
+            yield Violation("erased_but_kept", row["task__uuid"], str(row["content"])[:200])
+    for task_id in evidence.erased & evidence.tasks.keys():
+        if evidence.tasks[task_id]["state"] != "resolved":
+            yield Violation("erased_too_early", task_id)
 
 
 def deliveries(evidence: Evidence) -> Iterator[Violation]:
@@ -83,7 +103,7 @@ def deliveries(evidence: Evidence) -> Iterator[Violation]:
                 detail = f"{operation.request_id} took it, faults {operation.faults}"
                 yield Violation("delivered_to_nobody", row["task_id"], detail)
     for task_id, life in evidence.lives.items():
-        if life.delivery == "pending":
+        if _delivery(evidence, life) == "pending":
             yield Violation("result_not_delivered", task_id)
         elif life.delivery == "delivered":
             yield Violation("result_left_unacked", task_id)

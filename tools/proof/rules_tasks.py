@@ -12,6 +12,10 @@ ENDS: Mapping[str, set[str]] = {
     "completed": {"ok", "partial"},
     "failed": {"error", "rejected", "expired", "cancelled"},
     "cancelled": {"cancelled"},
+    "TASK_STATE_COMPLETED": {"ok", "partial"},
+    "TASK_STATE_FAILED": {"error", "expired"},
+    "TASK_STATE_CANCELED": {"cancelled"},
+    "TASK_STATE_REJECTED": {"rejected"},
 }
 
 
@@ -113,6 +117,8 @@ def replays(evidence: Evidence) -> Iterator[Violation]:
         if task_id in evidence.sends and source in evidence.sends and (mine is None or mine != its):
             yield Violation("replay_of_other_work", task_id, f"{mine} got the result of {source}: {its}")
         row, original = evidence.results.get(task_id), evidence.results.get(source)
+        if {task_id, source} & evidence.erased:
+            continue
         if row and original and (row["status"], row["content"]) != (original["status"], original["content"]):
             yield Violation("replay_differs", task_id, f"from {source}")
 
@@ -152,6 +158,8 @@ def reads(evidence: Evidence) -> Iterator[Violation]:
         if read.dialect == "mailbox":
             outcome = answer["entry"]["outcome"]
             ends = {outcome} if outcome else None
+        elif read.dialect == "official":
+            ends = ENDS.get(answer["status"]["state"])
         else:
             ends = ENDS.get(answer["state" if read.dialect == "corvid" else "status"])
         life = evidence.lives.get(task_id)

@@ -21,6 +21,7 @@ ENVIRONMENT = {
     "A2A_RECEIVE_RATE_LIMIT_PER_MIN": "1000000",
     "A2A_OUTBOUND_ALLOW": "127.0.0.1",
     "A2A_RETENTION_ACKED_MS": "0",
+    "A2A_BLOCKING_WAIT_MS": "3000",
 }
 
 
@@ -47,6 +48,7 @@ class Stage:
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         self.first_output = ""  # the keys that the hub made at its first start
+        self.checked_until = 0  # the key of the newest journal row that the checker has read
         self._serving = ExitStack()
         self._hub: Hub | None = None
 

@@ -5,12 +5,12 @@ import socket
 import struct
 from typing import NamedTuple, Self
 
-from tests.support.raw_client import LENGTH
+from tests.support.raw_client import framed
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 REQUEST_ID = re.compile(rb"(?i)\r\nx-request-id: *([^\r\n]+)")
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-INBOX = re.compile(r"(?<=/inboxes/)[^/]+")
+AGENT = re.compile(r"(?<=/inboxes/)[^/]+|(?<=^/agents/)[^/]+")
 BATCH = 65536
 
 
@@ -37,7 +37,7 @@ class Message(NamedTuple):
 
 def route_of(method: str, target: str) -> str:
     """Return a method and path as the tables of routes name them."""
-    return f"{method} {INBOX.sub('{agent}', UUID.sub('{id}', target.partition('?')[0]))}"
+    return f"{method} {AGENT.sub('{agent}', UUID.sub('{id}', target.partition('?')[0]))}"
 
 
 class Wire:
@@ -55,15 +55,13 @@ class Wire:
 
     def receive(self) -> Message | None:
         """Return the next message; None if the other side closed the connection before it."""
-        while (end := self._read.find(b"\r\n\r\n")) < 0:
+        while (found := framed(self._read)) is None:
             if not self._more():
+                if b"\r\n\r\n" in self._read:
+                    raise ConnectionResetError("the message was cut")
                 return None
-        found = LENGTH.search(self._read, 0, end + 2)
-        whole = end + 4 + (int(found[1]) if found else 0)
-        while len(self._read) < whole:
-            if not self._more():
-                raise ConnectionResetError("the message was cut")
-        message, self._read = Message(self._read[:whole]), self._read[whole:]
+        _, end = found
+        message, self._read = Message(self._read[:end]), self._read[end:]
         return message
 
     def send(self, data: bytes) -> None:

@@ -85,6 +85,15 @@ class Drainage:
         return found
 
 
+class Followed(NamedTuple):
+    """A task of the official protocol that is followed by a stream of its events. ``key`` is its sender's."""
+
+    task_id: str
+    recipient: str
+    sender: str
+    key: str
+
+
 class Case(NamedTuple):
     """A lease that its worker gave up, for an operator to repair."""
 
@@ -110,6 +119,7 @@ class World:
     crews: list[Crew] = field(default_factory=list)
     drainages: list[Drainage] = field(default_factory=list)
     cases: queue.SimpleQueue[Case] = field(default_factory=queue.SimpleQueue)
+    followed: queue.SimpleQueue[Followed] = field(default_factory=queue.SimpleQueue)
     sending: threading.Event = field(default_factory=threading.Event)
     working: threading.Event = field(default_factory=threading.Event)
     failures: list[BaseException] = field(default_factory=list)

@@ -22,6 +22,7 @@ LATE: Step = ("a2a_result_posted", {"status": "ok", "lease_id": None, "attempt":
 REPLAYED: Step = ("a2a_result_replayed", {"source_task_id": "T0", "status": "ok"})
 REQUEUED: Step = ("a2a_repair_applied", {"action": "requeue", "lease_id": None})
 FORCED: Step = ("a2a_repair_applied", {"action": "force_error", "lease_id": "L1"})
+ERASED: Step = ("a2a_task_released", {"erased": "0" * 64, "by": 7})  # a release whose data was erased
 CANCELLED: Step = ("a2a_task_cancelled", {"reason": ""})
 EXPIRED: Step = ("a2a_task_expired", {"reason": "deadline exceeded", "deadline_ms": 1})
 DELIVERED: Step = ("a2a_result_delivered", {"attempt_id": None})
@@ -43,6 +44,7 @@ def replay(*steps: Step, seqs: list[int] | None = None) -> Life:
         ([SENT, LEASED], "in_flight", {"L1": None}, None),
         ([SENT, LEASED, POSTED], "resolved", {"L1": "result"}, "pending"),
         ([SENT, LEASED, RELEASED, AGAIN], "in_flight", {"L1": "release", "L2": None}, None),
+        ([SENT, LEASED, ERASED, AGAIN], "in_flight", {"L1": "release", "L2": None}, None),
         ([SENT, LEASED, REQUEUED, LATE], "resolved", {"L1": "requeue"}, "pending"),
         ([SENT, LEASED, FORCED], "resolved", {"L1": "force_error"}, "pending"),
         ([SENT, LEASED, CANCELLED], "resolved", {"L1": "cancel"}, "pending"),

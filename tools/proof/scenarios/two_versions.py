@@ -27,9 +27,9 @@ WITHOUT_TAGS = "f5340ce"  # 1.0.0
 SECRET = "one secret for both versions of the proof, as several hubs need it"
 OPERATIONS = 600
 # The previous version may break promises that this one keeps under faults, so the loads have no faults. They send what
-# every version has: no batches, questions and artifacts, and no looks at the list of delivered results.
+# every version has: no batches, questions and artifacts, no streams, and no looks at the list of delivered results.
 OF_BEFORE = {kind: weight for kind, weight in SENDS.items() if kind != "batch"}
-PLAIN = Mix(compacts=False, looks=False, converses=False, batches=False, sends=OF_BEFORE)
+PLAIN = Mix(compacts=False, looks=False, converses=False, batches=False, official=False, sends=OF_BEFORE)
 
 
 def previous() -> str:
@@ -107,7 +107,7 @@ def _loaded(stage: Stage, seed: int) -> Part:
 def _loaded_at_once(new: Stage, old: Stage, seed: int) -> list[Part]:
     began, sends = time.monotonic(), OPERATIONS // 6
     sent = {kind: weight for kind, weight in BESIDE_ANOTHER.sends.items() if kind in OF_BEFORE}
-    mix = replace(BESIDE_ANOTHER, looks=False, converses=False, batches=False, sends=sent)
+    mix = replace(BESIDE_ANOTHER, looks=False, converses=False, batches=False, official=False, sends=sent)
     with (
         loading(new, seed, sends=sends, rates=QUIET, mix=mix) as one,
         loading(old, seed + 1, sends=sends, rates=QUIET, mix=mix) as other,

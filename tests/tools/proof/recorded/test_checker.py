@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -214,6 +215,121 @@ def answer_never(tables: Tables, history: History) -> None:
     next(history.acknowledged("post")).ended_at = None
 
 
+def answer_another_task(tables: Tables, history: History) -> None:
+    sent = next(one for one in history.acknowledged("send") if "id" in one.facts.get("task", {}))
+    sent.facts["task"]["id"] = "another"
+
+
+def call_nobody_back(tables: Tables, history: History) -> None:
+    history.note("callbacks", wanted=1, missing=["/callback"])
+
+
+def forget_a_repair_of_a_plan(tables: Tables, history: History) -> None:
+    lease = first(tables["leases"], end="result")
+    row = {"plan_id": 1, "task_id": lease["task__uuid"], "lease_id": lease["lease_id"], "outcome": "done"}
+    tables["plan_rows"].append(row)
+
+
+def replay_another_result(tables: Tables, history: History) -> None:
+    task_id = event(tables, "a2a_result_replayed")["task_id"]
+    first(tables["results"], task__uuid=task_id)["content"] = "[]"
+
+
+def deliver_another_result(tables: Tables, history: History) -> None:
+    results = (one.answer["result"] for one in answered(tables, history, "drain"))
+    next(result for result in results if result["content"])["content"] = []
+
+
+def deliver_never(tables: Tables, history: History) -> None:
+    task_id = event(tables, "a2a_result_acked")["task_id"]
+    kinds = ("a2a_result_acked", "a2a_result_delivered")
+    tables["events"][:] = [row for row in tables["events"] if row["task_id"] != task_id or row["kind"] not in kinds]
+
+
+def acknowledge_nothing(tables: Tables, history: History) -> None:
+    delivered = {row["task_id"] for row in tables["events"] if row["kind"] == "a2a_result_delivered"}
+    acked = next(row for row in tables["events"] if row["kind"] == "a2a_result_acked" and row["task_id"] in delivered)
+    tables["events"].remove(acked)
+
+
+def change_the_parties(tables: Tables, history: History) -> None:
+    tables["results"][0]["recipient__display"] = "stranger@proof"
+
+
+def lose_a_live_lease(tables: Tables, history: History) -> None:
+    first(tables["tasks"], state="resolved")["state"] = "in_flight"
+
+
+def store_what_nobody_said(tables: Tables, history: History) -> None:
+    tables["messages"].append({**tables["messages"][0], "seq": 99})
+
+
+def store_a_message_twice(tables: Tables, history: History) -> None:
+    tables["messages"].append(tables["messages"][0])
+
+
+def answer_unreadably(tables: Tables, history: History) -> None:
+    operation = next(history.acknowledged("post"))
+    operation.tries.insert(0, replace(operation.tries[0], status=None, problem="unreadable: no JSON"))
+
+
+def requeue_by_the_gate(tables: Tables, history: History) -> None:
+    """Let the retry gate have requeued an unsafe task, which an operator did."""
+    sends = Evidence(history, Rows(**tables)).sends
+    for row in tables["events"]:
+        data = json.loads(row["data"])
+        is_requeue = row["kind"] == "a2a_repair_applied" and data["action"] == "requeue"
+        if is_requeue and "idempotency" not in sends[row["task_id"]].facts.get("task", {}):
+            row["data"] = json.dumps(data | {"action": "auto_requeue"})
+
+
+def stop_draining(tables: Tables, history: History) -> None:
+    history.note("not_drained", left=[["task", "queued", None]])
+
+
+def miscount_the_attempts(tables: Tables, history: History) -> None:
+    first(tables["tasks"], state="resolved")["attempt"] = 9
+
+
+def lease_an_attempt_twice(tables: Tables, history: History) -> None:
+    leased = event(tables, "a2a_task_leased")
+    leased["data"] = json.dumps(json.loads(leased["data"]) | {"attempt": 7})
+
+
+def lease_the_same_work_to_two(tables: Tables, history: History) -> None:
+    """Let two tasks that were leased at the same time ask for the same work."""
+    evidence = Evidence(history, Rows(**tables))
+    spans = [(*span, task_id) for task_id, life in evidence.lives.items() for span in life.spans.values()]
+    mine = sorted(span for span in spans if "task" in evidence.sends[span[2]].facts)
+    one, other = next((one[2], other[2]) for one, other in pairwise(mine) if other[0] < one[1] and one[2] != other[2])
+    evidence.sends[one].facts["task"]["idempotency"] = {"duplicate_safety": "idempotent", "key": "same"}
+    evidence.sends[other].facts["task"] = evidence.sends[one].facts["task"]
+    evidence.sends[other].actor = evidence.sends[one].actor
+
+
+def say_that_it_was_erased(tables: Tables, history: History) -> None:
+    task_id = first(tables["results"], status="ok")["task__uuid"]
+    erased = {**event(tables, "a2a_result_posted"), "kind": "a2a_erased", "seq": None, "request_id": "erasure"}
+    tables["events"].append(erased | {"data": json.dumps({"subject": f"task:{task_id}"})})
+
+
+def erase_a_live_task(tables: Tables, history: History) -> None:
+    say_that_it_was_erased(tables, history)
+    first(tables["tasks"], uuid=first(tables["results"], status="ok")["task__uuid"])["state"] = "in_flight"
+
+
+def refuse_a_repeated_send(tables: Tables, history: History) -> None:
+    again = next(history.acknowledged("resend"))
+    again.tries[-1] = replace(again.tries[-1], status=409, answer={"code": "task_conflict"})
+
+
+def refuse_a_repeated_send_of_an_erased_task(tables: Tables, history: History) -> None:
+    task_id = next(history.acknowledged("resend")).facts["task_id"]
+    refuse_a_repeated_send(tables, history)
+    erased = {**event(tables, "a2a_result_posted"), "kind": "a2a_erased", "seq": None, "request_id": "erasure"}
+    tables["events"].append(erased | {"data": json.dumps({"subject": f"task:{task_id}"})})
+
+
 PLANTED: Mapping[str, tuple[Plant, str]] = {
     plant.__name__: (plant, name)
     for plant, name in [
@@ -256,6 +372,25 @@ PLANTED: Mapping[str, tuple[Plant, str]] = {
         (fail, "server_error"),
         (refuse_what_was_done, "refused_but_done"),
         (answer_never, "never_answered"),
+        (answer_another_task, "answer_names_another_task"),
+        (call_nobody_back, "callback_lost"),
+        (forget_a_repair_of_a_plan, "plan_differs_from_journal"),
+        (replay_another_result, "replay_differs"),
+        (deliver_another_result, "result_changed"),
+        (deliver_never, "result_not_delivered"),
+        (acknowledge_nothing, "result_left_unacked"),
+        (change_the_parties, "result_of_other_parties"),
+        (lose_a_live_lease, "state_without_its_lease"),
+        (store_what_nobody_said, "stored_but_not_journalled"),
+        (store_a_message_twice, "two_rows_of_one_number"),
+        (answer_unreadably, "unreadable_answer"),
+        (requeue_by_the_gate, "unsafe_task_requeued"),
+        (stop_draining, "not_drained"),
+        (miscount_the_attempts, "table_differs_from_journal"),
+        (lease_an_attempt_twice, "journal_contradicts_itself"),
+        (lease_the_same_work_to_two, "two_leaders"),
+        (say_that_it_was_erased, "erased_but_kept"),
+        (erase_a_live_task, "erased_too_early"),
     ]
 }
 
@@ -273,6 +408,7 @@ def test_a_run_without_faults_breaks_no_promise(run):
         "repair",
         "ask",
         "say",
+        "follow",
     }
 
 
@@ -281,6 +417,11 @@ def test_a_planted_fault_is_named(run, plant):
     plant_it, name = PLANTED[plant]
 
     assert name in named_with(plant_it, run)
+
+
+def test_an_erased_task_may_not_be_sent_again(run):
+    assert "unexpected_refusal" in named_with(refuse_a_repeated_send, run)
+    assert "unexpected_refusal" not in named_with(refuse_a_repeated_send_of_an_erased_task, run)
 
 
 def test_a_requeue_that_names_no_lease_may_happen_at_each_delivery(run):
