@@ -162,21 +162,23 @@ class Corvid:
         task["messages"].append({"role": "agent", "parts": [{"type": "text", "text": text}]})
 
 
+class CorvidHandler(Handler):
+    protocol_version = "HTTP/1.1"
+    agent: Corvid
+
+    def answer(self, body: bytes) -> None:
+        self.agent.requests.append((self.command, self.path, dict(self.headers), body))
+        status, value = self.agent.answer(self.command, self.path, body)
+        answer = value if isinstance(value, bytes) else json.dumps(value).encode()
+        self.send(status, answer, ("Content-Type", "application/json"))
+
+
 @contextmanager
 def corvid(port: int = 0) -> Iterator[Corvid]:
     """Serve a `Corvid` until the block ends."""
     agent = Corvid()
-
-    class CorvidHandler(Handler):
-        protocol_version = "HTTP/1.1"
-
-        def answer(self, body: bytes) -> None:
-            agent.requests.append((self.command, self.path, dict(self.headers), body))
-            status, value = agent.answer(self.command, self.path, body)
-            answer = value if isinstance(value, bytes) else json.dumps(value).encode()
-            self.send(status, answer, ("Content-Type", "application/json"))
-
-    with serving(CorvidHandler, port) as agent.url:
+    handler = type("Handler", (CorvidHandler,), {"agent": agent})
+    with serving(handler, port) as agent.url:
         try:
             yield agent
         finally:

@@ -14,9 +14,11 @@ HOW = {"concurrency": 4, "heartbeat": 0.5, "resume_after": 3.0, "grace": 20.0}
 
 
 def work(task: Task) -> float:
-    """Report, and return how long to work, in seconds: longer for some tasks, so that kills strike them."""
+    """Report, and return how long to work, in seconds: longer for some tasks, so that kills and freezes strike them."""
     task.say(f"attempt {task.attempt}")
     task.progress(0.5)
+    if task.text.startswith("long"):
+        return 4.0
     return (0.02, 0.02, 0.1, 0.8)[task.id.int % 4]
 
 

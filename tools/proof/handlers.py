@@ -1,4 +1,4 @@
-"""Workers of the clients under faults: requests are cut, and worker processes are killed and started again.
+"""Workers of the clients under faults: requests are cut, and worker processes are killed or frozen.
 
 A worker may be killed before its first heartbeat. No worker takes over such a lease; the operator's retry gate requeues
 its task.
@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,7 +28,7 @@ from tests.support.hub import ROOT
 from tools.proof.evidence import Violation
 from tools.proof.forms import HANG_UPS, Part, Strike
 from tools.proof.history import History
-from tools.proof.proxy import proxied
+from tools.proof.proxy import QUIET, proxied
 from tools.proof.stage import Stage
 from tools.proof.world import operator_key
 
@@ -36,8 +36,11 @@ Commands = Mapping[str, Sequence[str]]  # of worker processes, by their kinds
 PYTHON: Commands = {kind: (sys.executable, "-m", "tools.proof.handler", kind) for kind in ("threads", "asyncio")}
 OF_PACKAGE = "handlers of the client package"
 OF_JAVASCRIPT = "handlers of the JavaScript client"
+OF_FROZEN = "handlers that are frozen and taken over"
 SENDERS = 2
-BETWEEN = 2.5  # seconds between two kills
+BETWEEN = 2.0  # seconds between two strikes
+BETWEEN_LONG = 0.3  # seconds between two tasks of a sender that take long
+FROZEN = 20.0  # seconds at most: far longer than the silence after which a worker takes over
 BEGUN_WITHIN = 60.0
 RETRY_EVERY = 1.0
 STALE = 20.0  # seconds: the age of a lease that the retry gate requeues, long after a worker would take it over
@@ -53,6 +56,8 @@ class Diary:
     drained: Counter[UUID] = field(default_factory=Counter)
     wrong: dict[UUID, str] = field(default_factory=dict)
     doubled: set[UUID] = field(default_factory=set)  # a message of the worker came twice
+    unsafe: set[UUID] = field(default_factory=set)  # sent without a key, so that they may not be done twice
+    redone: set[UUID] = field(default_factory=set)  # those of them that were begun again
     repeated: int = 0  # tasks that were begun again, by a worker that took them over
     left: list[str] = field(default_factory=list)
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -70,6 +75,8 @@ class Diary:
             if len(set(said)) < len(said):
                 self.doubled.add(result.task_id)
             self.repeated += len(said) > 1
+            if len(said) > 1 and result.task_id in self.unsafe:
+                self.redone.add(result.task_id)
 
 
 def javascript() -> Commands:
@@ -84,24 +91,51 @@ def javascript() -> Commands:
 def handled(
     stage: Stage, seed: int, *, sends: int, kills: int, name: str = OF_PACKAGE, commands: Commands = PYTHON
 ) -> Part:
-    """Send tasks to handlers through the proxy, and kill worker processes meanwhile; check what came back."""
+    """Send idempotent tasks to handlers through the proxy, and kill worker processes; check what came back."""
+    part = _struck(stage, seed, name, commands, sends, [Crew.kill] * kills, is_safe=True)
+    part.strikes = [Strike(name=f"killed: a worker of {name}", recovery=0.0, counted=kills)]
+    return part
+
+
+def frozen(stage: Stage, seed: int, *, sends: int, freezes: int) -> Part:
+    """Do as `handled` with frozen worker processes, and with tasks that may be done once only. No request is cut.
+
+    A cut lets the silence of a frozen worker begin anew, so that it would hardly be taken over.
+    """
+    part = _struck(stage, seed, OF_FROZEN, PYTHON, sends, [Crew.freeze] * freezes, is_safe=False)
+    part.strikes = [Strike(name="frozen: a worker, which others took over", recovery=0.0, counted=freezes)]
+    if not part.operations["take_over"]:
+        part.violations.append(Violation("frozen_worker_kept_its_tasks", "", f"{freezes} freezes"))
+    return part
+
+
+def _struck(
+    stage: Stage, seed: int, name: str, commands: Commands, sends: int, strikes: Sequence[Strikes], *, is_safe: bool
+) -> Part:
     began, diary = time.monotonic(), Diary()
     history = History(seed, stage.folder / f"history-{seed}.jsonl")
-    with proxied(("127.0.0.1", stage.port), history, HANG_UPS) as proxy:
-        _play(stage, proxy.url, diary, random.Random(seed), commands, sends=sends, kills=kills)
+    with proxied(("127.0.0.1", stage.port), history, HANG_UPS if is_safe else QUIET) as proxy:
+        _play(stage, proxy.url, diary, random.Random(seed), commands, sends, strikes, is_safe=is_safe)
     history.close()
     part = Part(name=name, database=stage.database, seed=seed, seconds=time.monotonic() - began)
     part.operations.update(send=len(diary.sent), drain=diary.drained.total(), take_over=diary.repeated)
     part.tries = part.operations.total() + diary.tries
     for (kind, _), count in proxy.counts.items():
         part.faults[kind] += count
-    part.strikes = [Strike(name=f"killed: a worker of {name}", recovery=0.0, counted=kills)]
     part.violations = list(broken(diary))
     return part
 
 
 def _play(
-    stage: Stage, url: str, diary: Diary, rng: random.Random, commands: Commands, *, sends: int, kills: int
+    stage: Stage,
+    url: str,
+    diary: Diary,
+    rng: random.Random,
+    commands: Commands,
+    sends: int,
+    strikes: Sequence[Strikes],
+    *,
+    is_safe: bool,
 ) -> None:
     retry = Retry(patience=FINISHED_WITHIN, first_pause=0.05, longest_pause=1.0, on_trouble=diary.trouble)
     names = [f"{kind}-{rng.getrandbits(32):x}@proof" for kind in commands]
@@ -116,10 +150,12 @@ def _play(
             for name, command, key in zip(names, commands.values(), keys, strict=True)
         ]
         with ThreadPoolExecutor(SENDERS) as pool:
-            sending = [pool.submit(_send_and_drain, hub, names, sends // SENDERS, diary) for hub in senders]
-            for _ in range(kills):
+            sending = [
+                pool.submit(_send_and_drain, hub, names, sends // SENDERS, diary, is_safe=is_safe) for hub in senders
+            ]
+            for strike in strikes:
                 time.sleep(BETWEEN)
-                rng.choice(crew).kill()
+                strike(rng.choice(crew))
             _retry_until_done(operator, sending)
         diary.left += [f"exit code {code}" for one in crew if (code := one.stop()) != 0]
         for key in keys:
@@ -143,11 +179,16 @@ def _key(operator: Hub, name: str) -> str:
     return made.api_key
 
 
-def _send_and_drain(hub: Hub, names: list[str], sends: int, diary: Diary) -> None:
-    mine = {
-        hub.send(names[number % len(names)], f"work {number}", idempotency_key=str(number)).id
-        for number in range(sends)
-    }
+def _send_and_drain(hub: Hub, names: list[str], sends: int, diary: Diary, *, is_safe: bool) -> None:
+    """Send the tasks, and receive their results. Unless all are safe, half have no key, and all take long."""
+    mine = set()
+    for number in range(sends):
+        key, words = (str(number), "work") if is_safe else (str(number) if number % 4 < 2 else None, "long work")
+        task_id = hub.send(names[number % len(names)], f"{words} {number}", idempotency_key=key).id
+        mine.add(task_id)
+        if key is None:
+            diary.unsafe.add(task_id)
+        time.sleep(0 if is_safe else BETWEEN_LONG)
     diary.sent |= mine
     missing = set(mine)
     for result in hub.results(batch=5, wait=FINISHED_WITHIN):
@@ -172,6 +213,11 @@ class Member:
     def kill(self) -> None:
         self.process.kill()
         self.process.wait()
+
+    @property
+    def taken_over(self) -> int:
+        """The number of tasks that it has taken over, which it logs."""
+        return self._log.read_bytes().count(b": taken over, ")
 
     def stop(self) -> None:
         """Send SIGTERM once the worker hears signals, which it logs; before, the signal would end the process."""
@@ -204,6 +250,20 @@ class Crew:
         self._members.pop(0).kill()
         self._members.append(self._start())
 
+    def freeze(self) -> None:
+        """Freeze the oldest process until another one takes over a task, or for so long; then let both go on."""
+        frozen = self._members.pop(0)
+        frozen.process.send_signal(signal.SIGSTOP)
+        self._members.append(self._start())
+        before, give_up_at = self._taken_over(), time.monotonic() + FROZEN
+        while self._taken_over() == before and time.monotonic() < give_up_at:
+            time.sleep(0.1)
+        frozen.process.send_signal(signal.SIGCONT)
+        self._members.append(frozen)
+
+    def _taken_over(self) -> int:
+        return sum(member.taken_over for member in self._members)
+
     def stop(self) -> int:
         """Stop the processes by SIGTERM; return an exit code that is not 0, else 0."""
         for member in self._members:
@@ -212,6 +272,9 @@ class Crew:
 
     def _start(self) -> Member:
         return Member(self._command, self._environment, next(self._logs))
+
+
+Strikes = Callable[[Crew], None]  # a strike at one crew
 
 
 def broken(diary: Diary) -> Iterator[Violation]:
@@ -223,6 +286,8 @@ def broken(diary: Diary) -> Iterator[Violation]:
             yield Violation("handler_result_doubled", str(task_id), f"{times} times")
     for task_id, result in diary.wrong.items():
         yield Violation("handler_result_wrong", str(task_id), result)
+    for task_id in diary.redone:
+        yield Violation("unsafe_task_redone", str(task_id))
     for task_id in diary.doubled:
         yield Violation("handler_message_doubled", str(task_id))
     for what in diary.left:

@@ -29,11 +29,29 @@ def test_a_diary_of_one_result_for_each_task_is_whole():
     assert (named(diary), diary.repeated) == ([], 1)
 
 
-def test_each_broken_promise_is_named():
-    assert named(Diary(sent={TASK})) == ["handler_result_lost"]
-    assert named(Diary(sent={TASK}, drained=Counter({TASK: 2}))) == ["handler_result_doubled"]
-    assert named(Diary(drained=Counter({TASK: 1}))) == ["handler_result_doubled"]
-    assert named(Diary(left=["lease of task 1"])) == ["handler_left_something"]
+BROKEN = [
+    (Diary(sent={TASK}), "handler_result_lost"),
+    (Diary(sent={TASK}, drained=Counter({TASK: 2})), "handler_result_doubled"),
+    (Diary(drained=Counter({TASK: 1})), "handler_result_doubled"),
+    (Diary(wrong={TASK: "another"}), "handler_result_wrong"),
+    (Diary(doubled={TASK}), "handler_message_doubled"),
+    (Diary(redone={TASK}), "unsafe_task_redone"),
+    (Diary(left=["lease of task 1"]), "handler_left_something"),
+]
+NAMED = {name for _, name in BROKEN}
+
+
+@pytest.mark.parametrize(("diary", "name"), BROKEN)
+def test_a_broken_promise_is_named(diary, name):
+    assert named(diary) == [name]
+
+
+@pytest.mark.parametrize(("is_safe", "names"), [(True, []), (False, ["unsafe_task_redone"])])
+def test_only_a_task_with_a_key_may_be_begun_again(is_safe, names):
+    diary = Diary(sent={TASK}, unsafe=set() if is_safe else {TASK})
+    diary.note(result_of(str(TASK)), ["attempt 1", "attempt 2"])
+
+    assert named(diary) == names
 
 
 def test_a_result_of_another_task_and_a_repeated_message_are_named():

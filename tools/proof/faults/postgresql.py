@@ -27,7 +27,7 @@ def kill(stage: Stage, rng: random.Random) -> None:
     server.start()
 
 
-def _stopped_by(number: signal.Signals) -> Callable[[Stage, random.Random], None]:
+def stopped_by(number: signal.Signals) -> Callable[[Stage, random.Random], None]:
     def strike(stage: Stage, rng: random.Random) -> None:
         server = _server(stage)
         server.stop(number)
@@ -101,14 +101,14 @@ def _fault(
 
 
 FAULTS = (
-    _fault("every process killed", kill, 12, is_short=True),
-    _fault("frozen for 4 s", frozen_for(4), 4, is_short=True),
-    _fault("all sessions terminated", terminate_sessions, 12, is_short=True),
-    _fault("stopped without a checkpoint", _stopped_by(signal.SIGQUIT), 8),
-    _fault("stopped", _stopped_by(signal.SIGINT), 8),
-    _fault("a session killed", kill_a_session, 8),
-    _fault("read-only", read_only, 3),
-    _fault("away for 8 s", away_for(8), 3),
+    _fault("every process killed", kill, 20, is_short=True),
+    _fault("frozen for 4 s", frozen_for(4), 8, is_short=True),
+    _fault("all sessions terminated", terminate_sessions, 24, is_short=True),
+    _fault("stopped without a checkpoint", stopped_by(signal.SIGQUIT), 16),
+    _fault("stopped", stopped_by(signal.SIGINT), 16),
+    _fault("a session killed", kill_a_session, 18),
+    _fault("read-only", read_only, 6),
+    _fault("away for 8 s", away_for(8), 5),
     _fault("away for 78 s", away_for(78)),
     _fault("frozen for 45 s", frozen_for(45)),
 )

@@ -8,6 +8,7 @@ from tools.proof.scenarios.failover import FAILOVER
 from tools.proof.scenarios.full_disk import FULL_DISK
 from tools.proof.scenarios.handlers import HANDLERS
 from tools.proof.scenarios.official_carriage import OFFICIAL_CARRIAGE
+from tools.proof.scenarios.remote_outage import REMOTE_OUTAGE
 from tools.proof.scenarios.scenario import Scenario
 from tools.proof.scenarios.two_trees import TWO_TREES
 from tools.proof.scenarios.two_versions import TWO_VERSIONS
@@ -20,6 +21,7 @@ SCENARIOS: tuple[Scenario, ...] = (
     BEHIND_PGBOUNCER,
     CARRIAGE,
     OFFICIAL_CARRIAGE,
+    REMOTE_OUTAGE,
     CLIENT_PACKAGE,
     HANDLERS,
     FULL_DISK,

@@ -89,4 +89,8 @@ def _cast(near: Stage, far: Stage) -> Cast:
     return two_hubs.cast_of(near, far, sender=sender, worker=worker)
 
 
-CARRIAGE = Scenario(name="tasks carried to another hub", run=run)
+CARRIAGE = Scenario(
+    name="tasks carried to another hub",
+    covers="Both hubs and the carrier are killed. A task is lost at neither hub, and is submitted once for each lease.",
+    run=run,
+)

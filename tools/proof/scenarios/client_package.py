@@ -11,7 +11,7 @@ from uuid import UUID
 
 from a2a_hub_client import Answer, Hub, HubError, NewTask, Retry, TaskHandle, Update
 from tools.proof.evidence import Violation
-from tools.proof.forms import HANG_UPS, Part, staged
+from tools.proof.forms import HANG_UPS, Part, Strike, staged
 from tools.proof.history import History
 from tools.proof.proxy import proxied
 from tools.proof.scenarios.scenario import Scenario
@@ -61,6 +61,7 @@ def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
     part = Part(name="the client package", database=database, seed=seed, seconds=time.monotonic() - began)
     part.operations.update(send=diary.sent.total(), post=diary.done.total(), drain=diary.drained.total())
     part.tries = part.operations.total() + diary.tries
+    part.strikes = [Strike(name="killed: a web worker beside the client package", recovery=0.0, counted=KILLS)]
     for (kind, _), count in proxy.counts.items():
         part.faults[kind] += count
     part.violations = list(broken(diary))
@@ -165,16 +166,21 @@ def broken(diary: Diary) -> Iterator[Violation]:
     """Yield the promises that the clients' diary shows as broken."""
     for name, counted in {"done": diary.done, "drained": diary.drained, "said": diary.said}.items():
         for task_id in diary.sent.keys() - counted.keys():
-            yield Violation(f"package_not_{name}", str(task_id))
+            yield Violation("package_lost", str(task_id), f"not {name}")
         for task_id in counted.keys() - diary.sent.keys():
             yield Violation("package_unexpected_task", str(task_id), name)
         for task_id, times in counted.items():
             if times > 1:
-                yield Violation(f"package_{name}_twice", str(task_id), f"{times} times")
+                yield Violation("package_doubled", str(task_id), f"{name} {times} times")
     for task_id in diary.wrong:
         yield Violation("package_result_of_another", str(task_id))
     for task_id in diary.held:
         yield Violation("package_left_something", str(task_id))
 
 
-CLIENT_PACKAGE = Scenario(name="the client package", run=run)
+CLIENT_PACKAGE = Scenario(
+    name="the client package",
+    covers="Senders and workers of the Python client through cuts, while web workers are killed. They lose nothing "
+    "and do nothing twice.",
+    run=run,
+)

@@ -68,7 +68,13 @@ def written_alone(history: History, since: float, until: float) -> Iterator[Viol
     for operation in history.acknowledged(*WRITES):
         last = operation.tries[-1]
         if since <= last.began_at and last.ended_at <= until:
-            yield Violation("acknowledged without the standby", operation.request_id, operation.route)
+            yield Violation("acknowledged_alone", operation.request_id, operation.route)
 
 
-FAILOVER = Scenario(name="failovers to a synchronous standby", run=run, databases=("postgresql",))
+FAILOVER = Scenario(
+    name="failovers to a synchronous standby",
+    covers="The primary is killed and its standby promoted; then the standby is lost. No acknowledged write is lost, "
+    "and none is acknowledged without the standby.",
+    run=run,
+    databases=("postgresql",),
+)

@@ -101,4 +101,9 @@ def _small_disk(folder: Path, size: str) -> Iterator[Path]:
         subprocess.run(["umount", "--lazy", folder], check=True)  # noqa: S607
 
 
-FULL_DISK = Scenario(name="a full disk", run=run, missing=missing)
+FULL_DISK = Scenario(
+    name="a full disk",
+    covers="The disk of the database is filled under load, and freed. The hub says so, refuses writes, and loses none.",
+    run=run,
+    missing=missing,
+)

@@ -123,4 +123,9 @@ def _cast(near: Stage, far: Stage) -> Cast:
     return two_hubs.cast_of(near, far, sender=sender, worker=worker)
 
 
-OFFICIAL_CARRIAGE = Scenario(name=NAME, run=run)
+OFFICIAL_CARRIAGE = Scenario(
+    name=NAME,
+    covers="Both hubs, the carrier and a web worker are killed. No operator repairs anything. Each task is done and "
+    "ends once, with the whole answer.",
+    run=run,
+)

@@ -31,7 +31,7 @@ def run(_: str, folder: Path, seed: int) -> Sequence[Part]:
         _start_at_once(both)
         for stage in both:
             stack.callback(stage.stop_hub)
-        first_start = [*_printed_once(both), *_scheduled_once(server)]
+        first_start = [*printed_once(both), *scheduled_once(server)]
         parts = _load_both(both, seed)
     parts[0].violations += first_start
     return parts
@@ -57,21 +57,21 @@ def _start_at_once(stages: Sequence[Stage]) -> None:
         thread.join()
 
 
-def _printed_once(stages: Sequence[Stage]) -> Iterator[Violation]:
+def printed_once(stages: Sequence[Stage]) -> Iterator[Violation]:
     """Yield a violation unless exactly one hub printed the keys. Then let both stages know them."""
     printed = [stage.first_output for stage in stages if "API key" in stage.first_output]
     if len(printed) != 1:
-        yield Violation("the first start prints the keys once", "", f"{len(printed)} times")
+        yield Violation("keys_not_printed_once", "", f"{len(printed)} times")
     for stage in stages:
         stage.first_output = printed[0]
 
 
-def _scheduled_once(server: servers.Server) -> Iterator[Violation]:
+def scheduled_once(server: servers.Server) -> Iterator[Violation]:
     with server.connect() as admin:
         rows = admin.execute("SELECT func, count(*) FROM django_q_schedule GROUP BY func").fetchall()
     for job, count in rows:
         if count != 1:
-            yield Violation("each job is scheduled once", job, f"{count} times")
+            yield Violation("job_not_scheduled_once", job, f"{count} times")
 
 
 def _load_both(stages: Sequence[Stage], seed: int) -> list[Part]:
@@ -92,4 +92,9 @@ def _load_both(stages: Sequence[Stage], seed: int) -> list[Part]:
     return parts
 
 
-TWO_TREES = Scenario(name="two hubs on one database", run=run, databases=("postgresql",))
+TWO_TREES = Scenario(
+    name="two hubs on one database",
+    covers="Two hubs start at once on an empty database, and processes of either are killed under a load of each.",
+    run=run,
+    databases=("postgresql",),
+)

@@ -118,4 +118,10 @@ def _loaded_at_once(new: Stage, old: Stage, seed: int) -> list[Part]:
     return [part_of(stage, name, began) for stage, name in named]
 
 
-TWO_VERSIONS = Scenario(name="two versions on one database", run=run, missing=missing)
+TWO_VERSIONS = Scenario(
+    name="two versions on one database",
+    covers="The previous version serves the database that this one has migrated, alone and, on PostgreSQL, beside "
+    "this one.",
+    run=run,
+    missing=missing,
+)
