@@ -1,7 +1,7 @@
 """Prove that the hub loses nothing: python -m tools.proof [--short] [--seed N] [--seconds N] [--databases sqlite,...]
 
 The long form takes about an hour on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a promise
-is broken, or if a control run does not report what it should.
+is broken, or if a control run does not report what it should. A missed goal of the long form is a broken promise, too.
 """
 
 import argparse
@@ -10,24 +10,23 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
 
 from tests.support.hub import ROOT
-from tools.proof import controls, edits, forms, report
-from tools.proof.evidence import Violation
+from tools.proof import forms, long, report
 from tools.proof.faults.fault import DATABASES
 from tools.proof.forms import Part
 from tools.proof.report import Proof
 from tools.proof.scenarios import SCENARIOS
-from tools.proof.scenarios.scenario import Scenario
 from tools.proof.short import short
 
-CUTS = 3_500  # for each database
-SENDS = 450  # in each load
-STRIKES = 10  # beside each load
-SECONDS = 2_700  # scenarios and controls come after it
+SECONDS = 4_500  # no load begins after it
+SCENES_FROM = 50_000  # seeds of scenarios and controls
+
+Form = Callable[[Proof], Iterator[Part] | Sequence[Part]]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -44,21 +43,19 @@ def main(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # SIGTERM stops hubs and servers too
-    databases = options.databases.split(",")
-    proof = Proof(commit=report.commit(), seed=options.seed)
+    proof, began = report.begun(report.commit(), options.seed), time.monotonic()
     with tempfile.TemporaryDirectory(prefix="a2a-proof-") as temporary:
-        folder = options.folder or Path(temporary)
-        # A process for each database, so that one works while the other waits for a fault.
-        processes = ProcessPoolExecutor(len(databases), mp_context=multiprocessing.get_context("fork"))
+        works = _works(options, options.folder or Path(temporary))
+        # Each has a process of its own, so that one works while the others wait for a fault.
+        processes = ProcessPoolExecutor(len(works), mp_context=multiprocessing.get_context("fork"))
         signal.signal(signal.SIGTERM, _end)
         with processes as pool:
-            proving = [
-                pool.submit(_prove, database, folder, options.seed * 1_000_000 + number * 100_000, options)
-                for number, database in enumerate(databases)
-            ]
-            for one in proving:
+            for one in [pool.submit(_prove, work) for work in works]:
                 proof.add(one.result())
+    proof.seconds = time.monotonic() - began
     if not options.short:
+        proof.goals = report.GOALS
+        proof.covers = long.COVERS | {scenario.name: scenario.covers for scenario in SCENARIOS}
         of_scenarios = {scenario.name: reason for scenario in SCENARIOS if (reason := scenario.missing())}
         proof.missing = forms.missing() | of_scenarios
         options.page.write_text(report.page(proof))
@@ -73,59 +70,38 @@ def _end(*_: object) -> None:
     sys.exit(128 + signal.SIGTERM)
 
 
-def _prove(database: str, folder: Path, seed: int, options: argparse.Namespace) -> Proof:
-    """Run the form that the options name on one database."""
-    proof, ends_at = Proof(), time.monotonic() + options.seconds
-    form = short(database, folder / database, seed) if options.short else None
-    for part in form or _long(proof, database, folder / database, seed, ends_at):
+def _works(options: argparse.Namespace, folder: Path) -> Sequence[Form]:
+    """Return the forms of all databases, the longest first."""
+    databases: list[str] = options.databases.split(",")
+    seeds = {one: options.seed * 1_000_000 + number * 100_000 for number, one in enumerate(databases)}
+    if options.short:
+        return [partial(_short, one, folder / one, seeds[one]) for one in databases]
+    ends_at = time.monotonic() + options.seconds
+    loads = [
+        partial(long.loads, database=one, folder=folder / one, seed=seeds[one], ends_at=ends_at) for one in databases
+    ]
+    scenes = [
+        partial(long.scenes, database=one, folder=folder / one, seed=seeds[one] + SCENES_FROM) for one in databases
+    ]
+    return [*loads, *scenes]
+
+
+def _short(database: str, folder: Path, seed: int, _: Proof) -> Sequence[Part]:
+    return short(database, folder, seed)
+
+
+def _prove(work: Form) -> Proof:
+    """Do one work, and say what each part of it found."""
+    proof = Proof()
+    for part in work(proof):
         proof.parts.append(part)
         say(report.line(part))
         for violation in part.violations:
             say(f"    {violation}")
-    if not options.short:
-        _control(proof, database, folder, seed + 90_000)
+    for control, part in proof.controls:
+        names = sorted({violation.name for violation in part.violations})
+        say(f"control on {part.database}: {control.name}: {', '.join(names)}")
     return proof
-
-
-def _long(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
-    """Load one hub again and again: first through many cuts, and then beside each fault."""
-    cuts, cut_until = 0, (time.monotonic() + ends_at) / 2
-    with forms.staged(database, folder, edits.COMPACT_SOON) as stage:
-        while cuts < CUTS and time.monotonic() < cut_until:
-            seed += 1
-            part = forms.loaded(stage, seed, "cuts and hang-ups, with compaction and plans", sends=SENDS)
-            cuts += part.cuts
-            yield part
-    faults = forms.in_random_order(forms.faults_for(database, short=False), seed)
-    with forms.staged(database, folder / "faults", preloads=True) as stage:
-        while faults and time.monotonic() < ends_at:
-            seed += 1
-            yield forms.struck(stage, seed, "faults", faults[:STRIKES])
-            del faults[:STRIKES]
-    for fault in faults:
-        proof.left_out[fault.name] += 1
-    for number, scenario in enumerate(SCENARIOS):
-        if database in scenario.databases and not scenario.missing():
-            yield from _played(scenario, database, folder / f"scenario-{number}", seed + 10 * (number + 1))
-
-
-def _played(scenario: Scenario, database: str, folder: Path, seed: int) -> Sequence[Part]:
-    """Run the scenario. A scenario that cannot go on to its end is a broken promise."""
-    try:
-        return scenario.run(database, folder, seed)
-    except Exception as problem:  # noqa: BLE001 the other scenarios and the page should not be lost with it
-        broken = Violation("scenario_failed", scenario.name, f"{type(problem).__name__}: {problem}"[:500])
-        return [Part(name=scenario.name, database=database, seed=seed, violations=[broken])]
-
-
-def _control(proof: Proof, database: str, folder: Path, seed: int) -> None:
-    """Run each control; record which of its violations were reported."""
-    for number, control in enumerate(controls.CONTROLS):
-        if database in control.databases:
-            part = controls.run(control, database, folder / f"control-{database}-{number}", seed + number)
-            proof.controls.append((control, part))
-            found = {violation.name for violation in part.violations}
-            say(f"control on {database}: {control.name}: {', '.join(sorted(found))}")
 
 
 def say(line: str) -> None:

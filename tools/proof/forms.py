@@ -63,6 +63,7 @@ class Part:
     faults: Counter[str] = field(default_factory=Counter)  # of the proxy, by kind
     strikes: list[Strike] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
+    scenario: str = ""  # of which it is a part
 
     @property
     def cuts(self) -> int:
@@ -142,6 +143,11 @@ def measured(load: Load, name: str, strike: Callable[[], object]) -> Strike:
     return found
 
 
+def memory(stage: Stage) -> dict[str, int]:
+    """Return the resident memory of each process of the hub by its role, in MB."""
+    return {role: process.memory_info().rss // 2**20 for role, process in stage.hub.roles().items()}
+
+
 def part_of(stage: Stage, name: str, began: float) -> Part:
     history = stage.history
     part = Part(name=name, database=stage.database, seed=history.seed, seconds=time.monotonic() - began)
@@ -153,6 +159,12 @@ def part_of(stage: Stage, name: str, began: float) -> Part:
             part.faults[kind] += count
     part.violations = checker.check(stage, history)
     return part
+
+
+def failed(name: str, database: str, seed: int, problem: Exception) -> Part:
+    """Return a part that could not go on to its end, which is a broken promise."""
+    broken = Violation("part_failed", name, f"{type(problem).__name__}: {problem}"[:500])
+    return Part(name=name, database=database, seed=seed, violations=[broken])
 
 
 def faults_for(database: str, *, short: bool) -> list[Fault]:

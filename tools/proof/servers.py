@@ -212,6 +212,13 @@ class Server:
             row = admin.execute(counted, [state]).fetchone()
             return int(row[0]) if row else 0
 
+    def version(self) -> str:
+        with self.connect() as admin:
+            (number,) = admin.execute("SELECT split_part(current_setting('server_version'), ' ', 1)").fetchone() or (
+                "",
+            )
+            return str(number)
+
     def promote(self) -> None:
         """Make this standby a primary, and wait until it takes writes."""
         with self.connect() as admin:

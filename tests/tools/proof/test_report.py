@@ -10,13 +10,13 @@ from tools.proof import report
 from tools.proof.controls import CONTROLS
 from tools.proof.evidence import Violation
 from tools.proof.forms import Part, Strike
-from tools.proof.report import Proof
+from tools.proof.report import Memory, Proof
 
 pytestmark = pytest.mark.one_database
 
 
 def proof() -> Proof:
-    struck = Part(name="faults", database="postgresql", seed=2, operations=Counter(send=5), tries=9)
+    struck = Part(name="faults", database="postgresql", seed=2, operations=Counter(send=5), tries=9, scenario="outage")
     struck.strikes = [
         Strike(name="PostgreSQL: stopped", recovery=0.5),
         Strike(name="PostgreSQL: stopped", recovery=1.5, silence=4.25),
@@ -29,6 +29,12 @@ def proof() -> Proof:
     return Proof(
         commit="abc1234",
         seed=1,
+        day="2026-11-28",
+        seconds=3660,
+        versions={"Python": "3.11.7"},
+        memories={"sqlite": Memory(3000.0, [{"carrier": 60}, {"carrier": 75}, {"carrier": 76}, {"carrier": 77}])},
+        goals={"operations": 15, "kills of processes": 25},
+        covers={"cuts": "Every route.", "outage": "A server that is gone.", "never": "Nothing."},
         parts=[cut, struck],
         controls=[(CONTROLS[0], control)],
         missing={"clock: a day ahead": "no C compiler"},
@@ -45,16 +51,38 @@ def test_the_page_counts_each_database_and_both():
     page = report.page(proof())
 
     assert proof().holds
-    assert row(page, "tasks sent") == ["7", "5", "12"]
-    assert row(page, "requests cut") == ["4", "0", "4"]
-    assert row(page, "kills of processes") == ["0", "25", "25"]
-    assert row(page, "kills of web workers among them") == ["0", "25", "25"]
-    assert row(page, "faults of PostgreSQL") == ["0", "2", "2"]
+    assert row(page, "tasks sent") == ["7", "5", "12", ""]
+    assert row(page, "requests cut") == ["4", "0", "4", ""]
+    assert row(page, "kills of processes") == ["0", "25", "25", "25"]
+    assert row(page, "kills of web workers among them") == ["0", "25", "25", ""]
+    assert row(page, "faults of PostgreSQL") == ["0", "2", "2", ""]
     assert row(page, "PostgreSQL: stopped") == ["2", "1.00", "1.50", "4.25"]
     assert row(page, "killed: 25 web workers, one after the other") == ["1", "0.10", "0.10", ""]
     assert row(page, CONTROLS[0].name) == ["sqlite", "request_decided_twice 1"]
     assert "- clock: a day ahead: no C compiler" in page
     assert "- limit: little memory: no time was left for 2 strikes" in page
+
+
+def test_the_page_names_its_commit_machine_memory_and_what_each_part_covers():
+    page = report.page(proof())
+
+    assert "Commit `abc1234`, 2026-11-28, 61 minutes, seed 1.\n" in page
+    assert row(page, "Python") == ["3.11.7"]
+    assert row(page, "sqlite") == ["carrier", "60", "75", "77", "50"]
+    assert row(page, "cuts") == ["Every route.", "sqlite", "10", "0", "0"]
+    assert row(page, "outage") == ["A server that is gone.", "postgresql", "5", "27", "0"]
+    assert row(page, "never") == ["Nothing.", "not run", "0", "0", "0"]
+    assert "This run reached each goal" in page
+    assert report.begun("abc1234", 7).versions.keys() == {"Python", "SQLite", "system", "machine"}
+
+
+def test_a_missed_goal_fails_the_proof():
+    found = proof()
+    found.goals = {"operations": 16, "kills of processes": 25}
+
+    assert not found.holds
+    assert "**Goals that this run missed: operations.**" in report.page(found)
+    assert report.verdict(found) == "A goal is missed: operations 15 of 16."
 
 
 def test_a_broken_promise_is_counted_and_fails_the_proof():
@@ -63,8 +91,8 @@ def test_a_broken_promise_is_counted_and_fails_the_proof():
     page = report.page(found)
 
     assert not found.holds
-    assert row(page, "**tasks or results lost**") == ["1", "0", "1"]
-    assert row(page, "**other broken promises**") == ["1", "0", "1"]
+    assert row(page, "**tasks or results lost**") == ["1", "0", "1", "0"]
+    assert row(page, "**other broken promises**") == ["1", "0", "1", "0"]
     assert "acknowledged_task_lost" in report.verdict(found)
 
 

@@ -136,5 +136,5 @@ FAULTS = (
     *(_fault(role, is_short=role in (SUPERVISOR, WORKER, "web server")) for role in ROLES),
     *(_fault(*two) for two in itertools.combinations(ROLES, 2)),
     Fault(name="killed: the whole hub", strike=kill_everything, times=2),
-    Fault(name="killed: 25 web workers, one after the other", strike=workers_killed(25), times=10, counted=25),
+    Fault(name="killed: 25 web workers, one after the other", strike=workers_killed(25), times=17, counted=25),
 )

@@ -1,0 +1,68 @@
+"""The long form goes on until its faults have struck and its goals are reached, or its time is over."""
+
+import contextlib
+import itertools
+from collections import Counter
+from types import SimpleNamespace
+
+import pytest
+
+from tools.proof import forms, long
+from tools.proof.faults.fault import Fault
+from tools.proof.forms import Part, Strike
+from tools.proof.report import GOALS, Proof
+
+pytestmark = pytest.mark.one_database
+
+
+@pytest.fixture
+def course(monkeypatch, tmp_path):
+    """Return a function that runs the loads with that many operations and cuts in each, and a clock of seconds."""
+    faults = [Fault(name="gone", strike=lambda *_: None)] * (long.STRIKES + 1)
+    monkeypatch.setattr(forms, "faults_for", lambda *_, **__: faults)
+    monkeypatch.setattr(forms, "staged", lambda *_, **__: contextlib.nullcontext(SimpleNamespace(postgresql=None)))
+    monkeypatch.setattr(forms, "memory", lambda _: {"carrier": 60})
+
+    def run(operations: int, ends_at: float) -> tuple[Proof, list[Part]]:
+        def made(_: object, seed: int, name: str, struck: object = (), **__: object) -> Part:
+            part = Part(name=name, database="sqlite", seed=seed, operations=Counter(send=operations))
+            part.faults["early"] = operations
+            part.strikes = [Strike(name="gone", recovery=0.1) for _ in struck]  # type: ignore[attr-defined]
+            return part
+
+        clock = itertools.count()
+        monkeypatch.setattr(long, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+        monkeypatch.setattr(forms, "loaded", made)
+        monkeypatch.setattr(forms, "struck", made)
+        proof = Proof()
+        return proof, [*long.loads(proof, "sqlite", tmp_path, 1, ends_at)]
+
+    return run
+
+
+def test_loads_go_on_after_the_last_fault_until_the_share_of_the_goals_is_reached(course):
+    proof, parts = course(int(GOALS["operations"] * long.SHARES["sqlite"] / 5), 1_000)
+
+    assert [part.name for part in parts] == [long.CUTS, long.FAULTS, long.CUTS, long.FAULTS, long.CUTS]
+    assert sum(len(part.strikes) for part in parts) == long.STRIKES + 1
+    assert len({part.seed for part in parts}) == len(parts)
+    assert (len(proof.memories["sqlite"].measured), proof.left_out) == (4, Counter())
+
+
+def test_no_load_begins_when_the_time_is_over_and_the_faults_that_are_left_are_counted(course):
+    proof, parts = course(1, 3)
+
+    assert [part.name for part in parts] == [long.CUTS, long.FAULTS]
+    assert proof.left_out == Counter(gone=1)
+
+
+def test_loads_that_fail_are_a_broken_promise_beside_those_that_did_not(course, monkeypatch):
+    def unreachable(*_: object, **__: object) -> Part:
+        raise AssertionError("the hub is not whole again")
+
+    monkeypatch.setattr(forms, "memory", unreachable)
+    _, parts = course(1, 3)
+
+    assert [str(found) for part in parts for found in part.violations] == [
+        "part_failed loads AssertionError: the hub is not whole again"
+    ]

@@ -1,0 +1,85 @@
+"""The long form of the proof: loads, faults and scenarios until the goals are met, and control runs."""
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from tools.proof import controls, edits, forms
+from tools.proof.forms import Part
+from tools.proof.report import GOALS, Memory, Proof, counted
+from tools.proof.scenarios import SCENARIOS
+from tools.proof.scenarios.scenario import Scenario
+from tools.proof.servers import Server
+
+SENDS = 1_500  # in each load
+STRIKES = 12  # beside each load
+SHARES = {"sqlite": 0.6, "postgresql": 0.4}  # of the goals: an operation on PostgreSQL needs half as much time again
+CUTS, FAULTS = "cuts and hang-ups", "faults"
+COVERS = {
+    CUTS: "Tasks in every dialect, alone and in batches, through cuts and hang-ups. The official protocol sends under "
+    "keys, waits, cancels, follows streams with `Last-Event-ID` and gets webhooks. Compaction, erasure, plans and the "
+    "retry gate run meanwhile. One hub serves all these loads.",
+    FAULTS: "The same with fewer cuts and without compaction, plans and erasure, beside each fault of the table below.",
+}
+
+
+def loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
+    """Load one hub through cuts and strike another one with each fault, in turn, until this database has its share.
+
+    Nothing begins after ``ends_at``, in seconds of the monotonic clock.
+    """
+    try:
+        yield from _loads(proof, database, folder, seed, ends_at)
+    except Exception as problem:  # noqa: BLE001 any failure; the scenarios and the page should not be lost with it
+        yield forms.failed("loads", database, seed, problem)
+
+
+def _loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
+    faults = forms.in_random_order(forms.faults_for(database, short=False), seed)
+    made: list[Part] = []
+    with (
+        forms.staged(database, folder / "cuts", edits.COMPACT_SOON) as whole,
+        forms.staged(database, folder / "faults", preloads=True) as struck,
+    ):
+        if isinstance(whole.postgresql, Server):
+            proof.versions["PostgreSQL"] = whole.postgresql.version()
+        began, memories = time.monotonic(), [forms.memory(whole)]
+        while time.monotonic() < ends_at and (faults or not _has_its_share(database, made)):
+            seed += 2
+            made.append(forms.loaded(whole, seed, CUTS, sends=SENDS))
+            yield made[-1]
+            memories.append(forms.memory(whole))
+            if faults and time.monotonic() < ends_at:
+                made.append(forms.struck(struck, seed + 1, FAULTS, faults[:STRIKES]))
+                del faults[:STRIKES]
+                yield made[-1]
+        proof.memories[database] = Memory(time.monotonic() - began, memories)
+    for fault in faults:
+        proof.left_out[fault.name] += 1
+
+
+def _has_its_share(database: str, parts: Sequence[Part]) -> bool:
+    """Whether these parts reach the database's share of the goals that every database can reach."""
+    return all(counted(name, parts) >= SHARES[database] * GOALS[name] for name in ("operations", "requests cut"))
+
+
+def scenes(proof: Proof, database: str, folder: Path, seed: int) -> Iterator[Part]:
+    """Run each scenario, and then each control."""
+    for number, scenario in enumerate(SCENARIOS):
+        if database in scenario.databases and not scenario.missing():
+            yield from played(scenario, database, folder / f"scenario-{number}", seed + 10 * (number + 1))
+    for number, control in enumerate(controls.CONTROLS):
+        if database in control.databases:
+            part = controls.run(control, database, folder / f"control-{number}", seed + 5_000 + number)
+            proof.controls.append((control, part))
+
+
+def played(scenario: Scenario, database: str, folder: Path, seed: int) -> Sequence[Part]:
+    """Run the scenario. The other scenarios and the page should not be lost with it."""
+    try:
+        parts = scenario.run(database, folder, seed)
+    except Exception as problem:  # noqa: BLE001 any failure
+        parts = [forms.failed(scenario.name, database, seed, problem)]
+    for part in parts:
+        part.scenario = scenario.name
+    return parts
