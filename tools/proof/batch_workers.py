@@ -3,7 +3,7 @@
 from typing import Any
 
 from tools.proof.drainers import ATTEMPT
-from tools.proof.workers import IDLE, Worker
+from tools.proof.workers import IDLE, LOOKS, Worker
 from tools.proof.world import Crew, Held, World
 
 
@@ -21,7 +21,7 @@ class BatchWorker(Worker):
             if self.owed and self.random.random() < 0.3:
                 self._post_owed()
             held = self._receive_several()
-            if not held and self.world.mix.looks and (self.is_unsure or self.random.random() < 0.3):
+            if not held and self.world.mix.looks and (self.is_unsure or self.random.random() < LOOKS):
                 held = self._look()
             for one in held:
                 self._work(one)

@@ -8,6 +8,7 @@ from tools.proof.actors import Actor
 from tools.proof.world import Drainage, World, results_of
 
 IDLE = 0.05
+LOOKS = 0.05  # as of workers
 ATTEMPT = "A2A-Receive-Attempt-Id"
 
 
@@ -28,7 +29,7 @@ class Drainer(Actor):
             received = self._drain()
             if received:
                 self.unacked += received
-            elif self.world.mix.looks and (self.is_unsure or self.random.random() < 0.2):
+            elif self.world.mix.looks and (self.is_unsure or self.random.random() < LOOKS):
                 self.look()
             most = self.random.choice([1, 1, 1, 4]) if received else 1
             if len(self.unacked) >= most and self.random.random() < 0.5:

@@ -10,6 +10,7 @@ from tools.proof.world import Case, Crew, Held, World, leases_of
 from tools.proof.world import held as held_task
 
 IDLE = 0.05
+LOOKS = 0.05  # share of empty receives after which a list is read, although no answer was lost: a list costs much
 MOST_LOOKS = 10
 LEFT_ALONE = 0.5  # share of deaths that no operator hears of
 LOST = ("late", "die")  # ways that leave the lease to an operator
@@ -30,7 +31,7 @@ class Worker(Actor):
             if self.crew.late and self.random.random() < 0.5:
                 self._post_late()
             taken = held = self._accept() if self.random.random() < self.world.mix.accepts else self._receive()
-            if not taken and self.world.mix.looks and (self.is_unsure or self.random.random() < 0.3):
+            if not taken and self.world.mix.looks and (self.is_unsure or self.random.random() < LOOKS):
                 held = self._look()
             for one in held:
                 self._work(one)
