@@ -79,6 +79,7 @@ def staged(
     With ``preloads``, hub and server run with `faults.shim`, where the machine can build it.
     """
     environment = edits.environment(*changes) if changes else {}
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)  # before the shim is built in it
     with contextlib.ExitStack() as stack:
         server = None
         if database == "postgresql":
