@@ -81,4 +81,11 @@ def missing() -> str | None:
     return None if pgbouncer.PROGRAM else "PgBouncer is not installed"
 
 
-BEHIND_PGBOUNCER = Scenario(name=NAME, run=run, databases=("postgresql",), missing=missing)
+BEHIND_PGBOUNCER = Scenario(
+    name=NAME,
+    run=run,
+    databases=("postgresql",),
+    missing=missing,
+    covers="The short form with a hub that reaches PostgreSQL by PgBouncer in transaction mode. "
+    "PgBouncer is killed and frozen too.",
+)
