@@ -55,11 +55,13 @@ def test_several_hosts_reach_psycopg_each_with_its_port(connected, hosts, host, 
 
 
 @pytest.mark.one_database
-def test_the_url_of_the_page_about_standbys_reaches_psycopg(connected):
-    (url,) = re.findall(r"^DATABASE_URL=(.*)$", pages.page("docs/operate/postgresql.md"), re.MULTILINE)
+@pytest.mark.parametrize("hosts", ["db1,db2", "10.77.0.11,10.77.0.12"])
+def test_the_urls_of_the_page_about_standbys_reach_psycopg(connected, hosts):
+    urls = re.findall(r"^DATABASE_URL=(.*)$", pages.page("docs/operate/postgresql.md"), re.MULTILINE)
+    (url,) = [each for each in urls if f"@{hosts}/" in each]
     given = connected(url).get_connection_params()
 
-    assert (given["host"], given["dbname"]) == ("db1,db2", "hub")
+    assert (given["host"], given["dbname"]) == (hosts, "hub")
     assert given["target_session_attrs"] == "read-write"
     assert {name: int(given[name]) for name in GUARDS} == GUARDS
 
