@@ -1,21 +1,14 @@
-from csp.constants import UNSAFE_INLINE
-from csp.decorators import csp_update
 from django.conf import settings
 from django.contrib import admin
 from django.urls import include, path
 from django.views.generic import RedirectView
-from drf_spectacular.views import SpectacularSwaggerView
 
-from a2aproject.web.documentation import DocumentView, manual
+from a2aproject.web.documentation import DocumentView, manual, reference
 from a2aproject.web.metrics import metrics
 from a2aproject.web.probes import healthz, readyz
 from dashboard.people.sign_in import SignIn, SignOut
 
 admin.autodiscover()
-
-# The page of the API reference is Swagger's and starts by an inline script.
-_docs_policy = csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
-_docs = _docs_policy(SpectacularSwaggerView.as_view(url_name="api-schema", http_method_names=["get", "head"]))
 
 _oidc = [path("ops/sign-in/provider/", include("dashboard.people.oidc"))] if settings.A2A_OIDC_ISSUER else []
 
@@ -32,7 +25,7 @@ urlpatterns = [
     path("", include("mailbox.dialects.mcp.urls")),
     path("ops/", include("dashboard.urls")),
     path("api/schema/", DocumentView.as_view(), name="api-schema"),
-    path("api/docs/", _docs, name="api-docs"),
+    path("api/docs/", reference, name="api-docs"),
     path("docs/", manual, {"path": ""}, name="manual"),
     path("docs/<path:path>", manual),
     # Before the admin's own pages: people sign in and out by one endpoint, which checks and journals all of it.

@@ -1,25 +1,29 @@
-"""The documents that the hub serves: the site of the documentation, and the OpenAPI document.
+"""The documents that the hub serves: the site of the documentation, the OpenAPI document, and the API reference.
 
-The site is the folder that `make site` writes, and has a policy of its own for scripts. The OpenAPI document is built
-once in a process: building takes long, and every client may request it.
+The site is the folder that `make site` writes, and has a policy of its own for scripts. A process reads, builds and
+compresses each document once, because any stranger may request it.
 """
 
+import gzip
 import mimetypes
 import re
 import threading
 from base64 import b64encode
+from functools import cache, lru_cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from csp.constants import SELF
-from csp.decorators import csp_replace
+from csp.constants import SELF, UNSAFE_INLINE
+from csp.decorators import csp_replace, csp_update
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
-from django.utils.cache import get_conditional_response
+from django.middleware.gzip import re_accepts_gzip
+from django.urls import reverse
+from django.utils.cache import get_conditional_response, patch_vary_headers
 from django.views.decorators.http import require_safe
 from drf_spectacular.generators import SchemaGenerator
-from drf_spectacular.views import SpectacularAPIView
+from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from rest_framework.renderers import BaseRenderer
 from rest_framework.request import Request
 
@@ -28,8 +32,34 @@ _NOT_BUILT = "The documentation of this hub is not built: run `make site`. Its s
 _MISSING = "404.html"
 _STYLE_OF_THE_SEARCH = "'sha256-NwSx/R2V/U4jnW0Tq5pQ53Y/rzPVJ4dqE7D6UTA/J1k='"  # a script of zensical 0.0.73 adds it
 MAX_AGE = 300  # seconds
+MOST_FILES = 256  # of the site, which are kept; it has about 100
 _building = threading.Lock()
-_built: dict[tuple[str, str], bytes] = {}  # by the URL configuration and the media type
+_built: dict[tuple[str, str], "_Document"] = {}  # by the URL configuration and the media type
+
+
+class _Document(NamedTuple):
+    content: bytes
+    compressed: bytes
+    etag: str  # weak: the same for both
+    scripts: list[str]  # the sources of a policy that admit its inline scripts
+
+
+def _document(content: bytes) -> _Document:
+    etag = f'W/"{sha256(content).hexdigest()[:32]}"'
+    scripts = [f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _INLINE.findall(content)]
+    return _Document(content, gzip.compress(content), etag, scripts)
+
+
+def _respond(request: HttpRequest, document: _Document, **options: Any) -> HttpResponseBase:
+    """Return the document, in its shorter form if the client accepts gzip; 304 if the client has the document."""
+    accepts = re_accepts_gzip.search(request.headers.get("Accept-Encoding", ""))
+    is_compressed = accepts and len(document.compressed) < len(document.content)
+    response = HttpResponse(document.compressed if is_compressed else document.content, **options)
+    if is_compressed:
+        response["Content-Encoding"] = "gzip"
+    patch_vary_headers(response, ["Accept-Encoding"])
+    response["ETag"] = document.etag
+    return get_conditional_response(request, etag=document.etag, response=response) or response
 
 
 @require_safe
@@ -48,30 +78,49 @@ def manual(request: HttpRequest, path: str) -> HttpResponseBase:
 def _answer(request: HttpRequest, path: str) -> HttpResponseBase:
     """Answer from the site. Raise `FileNotFoundError` if it is not built, or if a new one replaces it meanwhile."""
     site = Path(settings.A2A_SITE)
-    files = {file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file()}
+    folder = site.stat()
+    version = folder.st_ino, folder.st_mtime_ns
+    files = _files(site, version)
     wanted = f"{path}index.html" if path.endswith("/") or not path else path
     if f"{wanted}/index.html" in files:
         return HttpResponseRedirect(f"{request.path}/")
     file_name = wanted if wanted in files else _MISSING
-    content = (site / file_name).read_bytes()
+    document = _file(site / file_name, version)
     media_type = mimetypes.guess_type(file_name)[0] or "application/octet-stream"
     status = 200 if wanted in files else 404
-    response = _unless_known(request, HttpResponse(content, media_type, status, headers={"Cache-Control": "no-cache"}))
+    headers = {"Cache-Control": "no-cache"}
+    response = _respond(request, document, content_type=media_type, status=status, headers=headers)
     if media_type == "text/html":  # also where the page is unchanged: a browser takes the policy of the newest answer
-        sources = {"script-src": [SELF, *_hashes(content)], "style-src": [SELF, _STYLE_OF_THE_SEARCH]}
+        sources = {"script-src": [SELF, *document.scripts], "style-src": [SELF, _STYLE_OF_THE_SEARCH]}
         csp_replace(sources)(lambda _: response)(request)
     return response
 
 
-def _unless_known(request: HttpRequest, response: HttpResponse) -> HttpResponseBase:
-    """Give the response an ETag of its content; return it, or 304 to a client that has the content."""
-    response["ETag"] = etag = f'"{sha256(response.content).hexdigest()[:32]}"'
-    return get_conditional_response(request, etag=etag, response=response) or response
+# `make site` replaces the folder as a whole, so each version of the site has a folder of its own.
+@lru_cache(maxsize=1)
+def _files(site: Path, version: tuple[int, int]) -> frozenset[str]:
+    return frozenset(file.relative_to(site).as_posix() for file in site.rglob("*") if file.is_file())
 
 
-def _hashes(page: bytes) -> list[str]:
-    """Return the sources of a policy that admit the inline scripts of the page."""
-    return [f"'sha256-{b64encode(sha256(script).digest()).decode()}'" for script in _INLINE.findall(page)]
+@lru_cache(maxsize=MOST_FILES)
+def _file(path: Path, version: tuple[int, int]) -> _Document:
+    return _document(path.read_bytes())
+
+
+@require_safe
+@csp_update({"script-src": [UNSAFE_INLINE], "style-src": [UNSAFE_INLINE]})
+def reference(request: HttpRequest) -> HttpResponseBase:
+    """Answer with the page of the API reference. It is Swagger's, and starts by an inline script."""
+    headers = {"Cache-Control": "no-cache", "Cross-Origin-Opener-Policy": "unsafe-none"}
+    return _respond(request, _reference(), headers=headers)
+
+
+@cache
+def _reference() -> _Document:
+    blank = HttpRequest()  # nothing of a client's own request stands in the page that all get
+    blank.method = "GET"
+    page = SpectacularSwaggerView.as_view(url=reverse("api-schema"))(blank)
+    return _document(page.render().content)
 
 
 class DocumentView(SpectacularAPIView):
@@ -83,18 +132,17 @@ class DocumentView(SpectacularAPIView):
     def get(self, request: Request, *args: Any, **kwargs: Any) -> HttpResponseBase:
         renderer = request.accepted_renderer
         with _building:
-            text = _document(renderer)
+            document = _openapi(renderer)
         headers = {
             "Cache-Control": f"public, max-age={MAX_AGE}",
             "Content-Disposition": f'inline; filename="A2A Hub.{renderer.format}"',
         }
-        response = HttpResponse(text, content_type=renderer.media_type, headers=headers)
-        return _unless_known(request._request, response)
+        return _respond(request._request, document, content_type=renderer.media_type, headers=headers)
 
 
-def _document(renderer: BaseRenderer) -> bytes:
+def _openapi(renderer: BaseRenderer) -> _Document:
     key = settings.ROOT_URLCONF, renderer.media_type
     if key not in _built:
         document = SchemaGenerator(urlconf=key[0]).get_schema(public=True)  # type: ignore[no-untyped-call]
-        _built[key] = renderer.render(document, renderer_context={})
+        _built[key] = _document(renderer.render(document, renderer_context={}))
     return _built[key]

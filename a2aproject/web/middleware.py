@@ -54,7 +54,6 @@ MOST_HOPS = 32
 _HOP = re.compile(r"\[([0-9A-Fa-f:.]+)\](?::\d{1,5})?|([\d.]+):\d{1,5}|([0-9A-Fa-f:.]+)", re.ASCII)
 ADMIN = "/admin/"
 ADMIN_METHODS = ("GET", "HEAD", "POST")
-COMPRESSED = ("/ops/", "/admin/", "/docs/", "/api/schema/", "/api/docs/")
 
 
 class Middleware:
@@ -271,23 +270,12 @@ class AdminMiddleware(Middleware):
         return self.get_response(request)
 
 
-COMPRESSED_TYPES = (
-    "text/",
-    "application/json",
-    "application/jsonl",
-    "application/javascript",
-    "application/vnd.oai",
-    "image/svg",
-)
-
-
 class CompressionMiddleware(GZipMiddleware):
-    """Compresses text under `COMPRESSED`. Its random padding hides the length of a page (BREACH)."""
+    """Compresses text of pages for people. Its random padding hides the length of a page (BREACH)."""
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        if not request.path_info.startswith(COMPRESSED) or not response.headers.get("Content-Type", "").startswith(
-            COMPRESSED_TYPES
-        ):
+        is_text = response.headers.get("Content-Type", "").startswith(("text/", "application/json", "image/svg"))
+        if not is_text or not request.path_info.startswith(PAGES_FOR_PEOPLE):
             return response
         compressed: HttpResponseBase = super().process_response(request, response)
         return compressed

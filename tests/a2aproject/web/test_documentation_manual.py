@@ -1,3 +1,4 @@
+import gzip
 import re
 import shutil
 from base64 import b64encode
@@ -6,10 +7,14 @@ from pathlib import Path
 
 import pytest
 from django.test import Client
+from drf_spectacular.views import SpectacularSwaggerView
+
+from a2aproject.web import documentation
 
 pytestmark = pytest.mark.one_database
 
 SCRIPT = "document.title = 'A2A'"
+GZIP = {"Accept-Encoding": "gzip"}
 PAGE = f'<!doctype html><script>{SCRIPT}</script><script id="data" type="application/json">{{}}</script>'
 
 
@@ -104,3 +109,56 @@ def test_while_another_site_replaces_it_the_answer_says_how_to_build_it(get, tmp
 
     assert answer.status_code == 404
     assert "make site" in answer.text
+
+
+@pytest.mark.usefixtures("two_pages")
+def test_the_site_is_read_and_compressed_once(get, monkeypatch):
+    paths = ["", "start/", "nothing/"]
+    first = [get(path, **GZIP).content for path in paths]
+    for place, name in ((Path, "rglob"), (Path, "read_bytes"), (gzip, "compress")):
+        monkeypatch.setattr(place, name, None)
+
+    assert [get(path, **GZIP).content for path in paths] == first
+
+
+@pytest.mark.usefixtures("two_pages")
+def test_a_running_hub_serves_the_site_that_replaced_the_old_one(get, tmp_path):
+    old, missing = get(), get("new/")
+    (tmp_path / "new" / "new").mkdir(parents=True)
+    for name in ("index.html", "new/index.html", "404.html"):
+        (tmp_path / "new" / name).write_text(f"<p>A new {name}")
+    (tmp_path / "html").rename(tmp_path / "old")
+    (tmp_path / "new").rename(tmp_path / "html")
+
+    assert (old.text, missing.status_code) == (PAGE, 404)
+    assert (get().text, get("new/").text) == ("<p>A new index.html", "<p>A new new/index.html")
+
+
+@pytest.mark.usefixtures("two_pages")
+def test_a_page_is_compressed_if_that_is_shorter_and_both_forms_have_one_etag(get, tmp_path):
+    (tmp_path / "html" / "index.html").write_text(PAGE * 9)
+    plain, compressed, short = get(), get(**GZIP), get("search.js", **GZIP)
+
+    assert gzip.decompress(compressed.content) == plain.content
+    assert compressed["Content-Encoding"] == "gzip"
+    assert plain["ETag"] == compressed["ETag"]
+    assert plain["ETag"].startswith('W/"')
+    assert plain["Vary"] == compressed["Vary"] == short["Vary"] == "Accept-Encoding"
+    assert (short.text, "Content-Encoding" in short) == ("find()", False)
+    again = [get(**headers, **{"If-None-Match": plain["ETag"]}) for headers in ({}, GZIP)]
+    assert [(one.status_code, one["Vary"], "Content-Encoding" in one) for one in again] == [
+        (304, "Accept-Encoding", False)
+    ] * 2
+
+
+def test_the_api_reference_is_rendered_once_from_nothing_of_a_client_s_request(client, monkeypatch):
+    documentation._reference.cache_clear()
+    first = client.get("/api/docs/?lang=fr&version=2", headers=GZIP)
+    monkeypatch.setattr(SpectacularSwaggerView, "get", None)
+    second = client.get("/api/docs/")
+
+    assert gzip.decompress(first.content) == second.content
+    assert "lang=" not in second.text
+    assert "/api/schema/" in second.text
+    assert client.get("/api/docs/", headers={"If-None-Match": first["ETag"]}).status_code == 304
+    assert second["Cross-Origin-Opener-Policy"] == "unsafe-none"

@@ -1,5 +1,6 @@
 """The OpenAPI document says what the routes do: every route is in it, and no request it allows surprises one."""
 
+import gzip
 import re
 from io import StringIO
 
@@ -133,13 +134,17 @@ def test_public_routes_alone_are_described_without_a_key():
 def test_the_document_is_built_once_and_kept_by_caches(client, monkeypatch):
     first = client.get("/api/schema/?format=json")
     monkeypatch.setattr(SchemaGenerator, "get_schema", None)  # it is not built again
+    compressed = client.get("/api/schema/?format=json", headers={"Accept-Encoding": "gzip"})
+    monkeypatch.setattr(gzip, "compress", None)  # nor compressed
     second = client.get("/api/schema/?format=json&version=2")
+    once_more = client.get("/api/schema/?format=json", headers={"Accept-Encoding": "gzip"})
     again = client.get("/api/schema/?format=json", headers={"If-None-Match": first["ETag"]})
 
-    assert second.content == first.content
+    assert second.content == first.content == gzip.decompress(compressed.content)
+    assert once_more.content == compressed.content
     assert (again.status_code, again.content) == (304, b"")
     assert first["Cache-Control"] == "public, max-age=300"
-    assert first["Vary"] == "Accept, Accept-Encoding"
+    assert first["Vary"] == compressed["Vary"] == "Accept-Encoding, Accept"
 
 
 def test_the_document_is_yaml_for_a_client_that_accepts_it(client):
