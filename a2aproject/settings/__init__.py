@@ -88,6 +88,7 @@ MIDDLEWARE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "a2aproject.web.middleware.StrangersMiddleware",  # behind all that knows the person, and adds headers to its page
     "a2aproject.web.middleware.AdminMiddleware",
     "a2aproject.web.errors.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",

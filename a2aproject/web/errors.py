@@ -15,9 +15,10 @@ from django_htmx.middleware import HtmxDetails
 from dashboard.base import lost_form
 from dashboard.base.frame import HtmxRequest
 from mailbox.database import outages
+from mailbox.words.errors import RateLimitedError
 
 PAGES_FOR_PEOPLE = ("/ops/", "/admin/")
-MANUAL = "/docs/"
+MANUAL, REFERENCE = "/docs/", "/api/docs/"
 _UNAVAILABLE = (OperationalError, InterfaceError)
 _TYPES = ["text/html", "application/json"]
 
@@ -62,6 +63,16 @@ def page_not_found(request: HttpRequest, exception: Exception) -> HttpResponseBa
     if request.path.startswith(PAGES_FOR_PEOPLE):
         return defaults.page_not_found(request, exception, _within("404.html", request))
     return _no_route()
+
+
+def too_many_requests(request: HttpRequest, refusal: RateLimitedError) -> HttpResponseBase:
+    if request.path.startswith((*PAGES_FOR_PEOPLE, MANUAL, REFERENCE)):
+        page = loader.render_to_string(_within("429.html", request), {"request": request})
+        response = HttpResponse(page, status=429)
+    else:
+        response = error(429, "rate_limited", str(refusal))
+    response["Retry-After"] = str(refusal.retry_after)
+    return response
 
 
 def server_error(request: HttpRequest) -> HttpResponseBase:

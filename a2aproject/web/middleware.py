@@ -1,4 +1,4 @@
-"""The middlewares of the hub: proxies, paths with a slash too many, programs, people, the admin, and compression.
+"""The middlewares of the hub: proxies, paths with a slash too many, programs, people, strangers, and compression.
 
 Sessions, form tokens, messages, htmx and sign-ins serve people's browsers, and programs do without them. This module
 alone decides which requests come from programs. A page for people requires a session of some age, a second factor, and
@@ -25,15 +25,17 @@ from django.utils.cache import add_never_cache_headers
 from django.utils.crypto import constant_time_compare
 from rest_framework.views import APIView
 
-from a2aproject.web.errors import PAGES_FOR_PEOPLE
+from a2aproject.web.errors import PAGES_FOR_PEOPLE, too_many_requests
 from dashboard.base import sessions
 from dashboard.base.frame import HtmxRequest
 from dashboard.people import proof
 from mailbox.access.callers import Role
 from mailbox.access.credentials.authentication import role_of
+from mailbox.access.limits import rates
 from mailbox.access.people import second_factor
 from mailbox.dialects.base import view as view_module
 from mailbox.words import json_text
+from mailbox.words.errors import RateLimitedError
 
 Handler = Callable[[HttpRequest], HttpResponseBase]
 # How the paths of programs begin. Every other path has all middlewares, also a path of no view.
@@ -252,6 +254,23 @@ def is_trusted(address: IPv4Address | IPv6Address) -> bool:
 @lru_cache(maxsize=4096)
 def _is_in(address: IPv4Address | IPv6Address, networks: tuple[object, ...]) -> bool:
     return any(address in network for network in networks)  # type: ignore[operator]
+
+
+class StrangersMiddleware(Middleware):
+    """Counts each request without a signed-in person for its address. Beyond the rate of the address it answers 429.
+
+    Only pages for people tell who is signed in. Everyone gets the same answer at all other paths, so their cookies are
+    not read, and each request there counts.
+    """
+
+    def __call__(self, request: HtmxRequest) -> HttpResponseBase:
+        is_page = request.path.startswith(PAGES_FOR_PEOPLE) and request.path != ICON
+        if not (is_page and request.user.is_authenticated):
+            try:
+                rates.take_anonymous(sessions.address_of(request))
+            except RateLimitedError as error:
+                return too_many_requests(request, error)
+        return self.get_response(request)
 
 
 class AdminMiddleware(Middleware):

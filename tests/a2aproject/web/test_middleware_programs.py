@@ -33,6 +33,7 @@ FOR_PEOPLE = [
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
+    "a2aproject.web.middleware.StrangersMiddleware",
     "a2aproject.web.middleware.AdminMiddleware",
     "a2aproject.web.errors.UnavailableMiddleware",
     "axes.middleware.AxesMiddleware",
