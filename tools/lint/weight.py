@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from tools.lint.project import PRODUCT, Fault, File, Project
 
 MOST_MODULES = 478
-MOST_WITH_ONE_READER = 104
+MOST_WITH_ONE_READER = 103
 MOST_IMPORTS = 10.6  # percent of the lines of code
 MOST_LINES_OF_CODE = 49_800
 
