@@ -112,13 +112,14 @@ def test_while_another_site_replaces_it_the_answer_says_how_to_build_it(get, tmp
 
 
 @pytest.mark.usefixtures("two_pages")
-def test_the_site_is_read_and_compressed_once(get, monkeypatch):
+def test_the_site_is_read_and_compressed_once(get, tmp_path):
     paths = ["", "start/", "nothing/"]
     first = [get(path, **GZIP).content for path in paths]
-    for place, name in ((Path, "rglob"), (Path, "read_bytes"), (gzip, "compress")):
-        monkeypatch.setattr(place, name, None)
+    for name in ("index.html", "start/index.html", "start/nothing", "404.html"):
+        (tmp_path / "html" / name).write_text("written in place")
 
     assert [get(path, **GZIP).content for path in paths] == first
+    assert get("start/nothing").status_code == 404
 
 
 @pytest.mark.usefixtures("two_pages")
