@@ -18,8 +18,7 @@ from tests.support import pages, postgres
 from tests.support.hub import PATIENCE, wait_until
 from tests.support.ports import lasting_port
 
-PAGE = pages.page("docs/operate/pgbouncer.md")
-BLOCKS = dict(pages.BLOCK.findall(PAGE))
+PAGE = "docs/operate/pgbouncer.md"
 PROGRAM = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
 FILLED = {
     "host=127.0.0.1 port=5432": "host={host} port={server_port}",
@@ -38,7 +37,7 @@ class Pooler:
 
     @property
     def url(self) -> str:
-        (url,) = re.findall(r"^DATABASE_URL=(\S+)\nDATABASE_POOLER", PAGE, re.MULTILINE)
+        (url,) = re.findall(r"^DATABASE_URL=(\S+)\nDATABASE_POOLER", pages.page(PAGE), re.MULTILINE)
         return str(url).replace(":6432/", f":{self.port}/")
 
     def start(self) -> None:
@@ -77,8 +76,12 @@ class Pooler:
 
 def set_up(admin: psycopg.Connection[Any]) -> None:
     """Make the page's role and database on a server."""
-    for statement in ("CREATE ROLE hub LOGIN PASSWORD 'password'", "CREATE DATABASE hub OWNER hub", BLOCKS["sql"]):
+    for statement in ("CREATE ROLE hub LOGIN PASSWORD 'password'", "CREATE DATABASE hub OWNER hub", _block("sql")):
         admin.execute(statement.encode())
+
+
+def _block(language: str) -> str:
+    return str(dict(pages.BLOCK.findall(pages.page(PAGE)))[language])
 
 
 @contextlib.contextmanager
@@ -86,7 +89,7 @@ def pooled(host: str, server_port: int) -> Iterator[Pooler]:
     """Run PgBouncer in front of a server that is set up, until the block ends."""
     with tempfile.TemporaryDirectory(prefix="a2a-pgbouncer-") as folder:
         pooler = Pooler(folder=Path(folder))
-        text = BLOCKS["ini"]
+        text = _block("ini")
         for old, new in FILLED.items():
             assert text.count(old) == 1, old
             text = text.replace(old, new.format(host=host, server_port=server_port, port=pooler.port, folder=folder))
