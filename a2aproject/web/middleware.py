@@ -137,12 +137,12 @@ class LeadingSlashesMiddleware(Middleware):
         return self.get_response(request)
 
 
-def _is_api(path: str) -> bool:
+def _is_api(path: str, kind: type[APIView] = APIView) -> bool:
     try:
         view = getattr(resolve(path).func, "cls", None)
     except Resolver404:
         return False
-    return isinstance(view, type) and issubclass(view, APIView)
+    return isinstance(view, type) and issubclass(view, kind)
 
 
 class PeopleMiddleware(Middleware):
@@ -260,12 +260,13 @@ class StrangersMiddleware(Middleware):
     """Counts each request without a signed-in person for its address. Beyond the rate of the address it answers 429.
 
     Only pages for people tell who is signed in. Everyone gets the same answer at all other paths, so their cookies are
-    not read, and each request there counts.
+    not read, and each request there counts. A dialect counts its requests itself.
     """
 
     def __call__(self, request: HtmxRequest) -> HttpResponseBase:
         is_page = request.path.startswith(PAGES_FOR_PEOPLE) and request.path != ICON
-        if not (is_page and request.user.is_authenticated):
+        is_known = request.user.is_authenticated if is_page else _is_api(request.path, view_module.DialectView)
+        if not is_known:
             try:
                 rates.take_anonymous(sessions.address_of(request))
             except RateLimitedError as error:
