@@ -75,10 +75,10 @@ FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
 FORGETFUL_CARRIER: tuple[Edit, ...] = (
     (
         "agentcards.carriages.official_talk",
-        '    conversation.save(update_fields=["told_turn", "remote_task_id", "remote_context_id"])\n    return seen',
+        "    _store(conversation)\n    return seen",
         "    return seen",
     ),
-    ("agentcards.carriages.official_talk", "import NAMESPACE_URL, uuid5", "import NAMESPACE_URL, uuid4, uuid5"),
+    ("agentcards.carriages.official_talk", "from uuid import uuid5", "from uuid import uuid4, uuid5"),
     ("agentcards.carriages.official_talk", 'return str(uuid5(task.uuid, f"turn {turn}"))', "return str(uuid4())"),
 )
 
