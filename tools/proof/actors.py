@@ -107,6 +107,7 @@ class Actor:
         status, answer, problem = None, None, ""
         try:
             status, answer = self.client.call(method, path, body, headers)
+            status = _late_status(answer) or status
         except OSError as error:
             problem = type(error).__name__
         except (ValueError, AssertionError) as error:
@@ -114,3 +115,9 @@ class Actor:
             self.client.close()
         ended_at = self.world.history.now()
         return Try(began_at=began_at, ended_at=ended_at, status=status, problem=problem, answer=answer)
+
+
+def _late_status(answer: Any) -> int | None:
+    """Return the status of an official error that came after 200 had been sent: the rest of a waiting answer."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return error.get("code") if isinstance(error, dict) else None

@@ -101,3 +101,17 @@ def test_a_webhook_is_over_when_it_has_accepted_the_last_event():
         pass
     assert hooks.is_over("/hook")
     assert [call.id for call in hooks.calls["/hook"]][-1] == "three"
+
+
+def test_an_error_that_ends_a_waiting_answer_is_repeated_until_the_task_is_there(monkeypatch):
+    answers = iter([(200, {"error": {"code": 503, "status": "UNAVAILABLE"}}), (200, {"task": {"id": "task"}})])
+    world: Any = SimpleNamespace(history=History(1), url="http://127.0.0.1:9")
+    follower = Follower(world, 0)
+    monkeypatch.setattr(follower, "pause", lambda _: None)
+    monkeypatch.setattr(follower, "client", SimpleNamespace(call=lambda *_: next(answers)))
+
+    sent = follower.do("send", "POST", "/agents/worker/rest/message:send", {})
+
+    assert [tried.status for tried in sent.tries] == [503, 200]
+    assert sent.is_acknowledged
+    assert sent.answer == {"task": {"id": "task"}}
