@@ -1,4 +1,4 @@
-"""The seals of the journal: the seal key, the recorded head, and the rows of sealed blocks as they are hashed.
+"""The seals of the journal: the seal key, the recorded heads, and the rows of sealed blocks as they are hashed.
 
 The state of the seals takes a few indexed queries. Only a verification reads the rows of blocks.
 """
@@ -17,7 +17,7 @@ from django.db import OperationalError, connection
 from django.db.models import Func, TextField
 
 from mailbox.database.backups import files
-from mailbox.models import AuditEvent, Seal
+from mailbox.models import AuditEvent, Seal, SealHead
 from mailbox.words import sealed
 
 SPELLED = ("task_id", "at")  # the columns that SQLite stores as text, which Django reads in any spelling
@@ -49,6 +49,16 @@ class Head:
         except (LookupError, TypeError, ValueError) as error:
             raise ValueError(f"{head_file()} is unreadable") from error
 
+    @classmethod
+    def of_the_database(cls) -> Self | None:
+        """Return the head in the row of the database; None without one."""
+        row = SealHead.objects.first()
+        return cls(last_id=row.last_id, hash=row.hash) if row else None
+
+    def store(self) -> None:
+        """Store this head in the row of the database. The transaction of its seal contains this."""
+        SealHead.objects.update_or_create(pk=1, defaults={"last_id": self.last_id, "hash": self.hash})
+
     def record(self) -> None:
         """Record this head beside the seal key, unless another process records a head now. Raises OSError."""
         with contextlib.suppress(files.BackupError), files.appearing(head_file()) as stream:
@@ -58,6 +68,15 @@ class Head:
         """Whether a seal has this hash."""
         seal = Seal.objects.filter(last_id=self.last_id).first()
         return seal is not None and seal.block.hash == self.hash
+
+
+def lost_head(*, of_this_machine: bool = True) -> Head | None:
+    """Return a head of this machine or of the database that no seal has. None is right.
+
+    Raises ValueError if the record of this machine is unreadable, and OSError.
+    """
+    heads = [Head.recorded() if of_this_machine else None, Head.of_the_database()]
+    return next((head for head in heads if head is not None and not head.is_in_the_journal()), None)
 
 
 def head_file() -> Path:
@@ -179,9 +198,8 @@ def state() -> SealState:
 
 
 def _problem(newest: Seal | None) -> str:
-    recorded = Head.recorded()
-    if recorded is not None and not recorded.is_in_the_journal():
-        return f"the block up to row {recorded.last_id} is missing or was changed"
+    if lost := lost_head():
+        return f"the block up to row {lost.last_id} is missing or was changed"
     if newest is not None and not newest.block.is_signed():
         return f"the block up to row {newest.last_id} was changed"
     return ""

@@ -13,7 +13,7 @@ from mailbox.models.replay_entry import ReplayEntry
 from mailbox.models.result import Result
 from mailbox.models.rollup import Depth, PairCount, RollUp, RollUpTurn
 from mailbox.models.saved_view import SavedView
-from mailbox.models.seal import Seal
+from mailbox.models.seal import Seal, SealHead
 from mailbox.models.second_factor import RecoveryCodes, SecondFactor
 from mailbox.models.task import Task
 
@@ -47,6 +47,7 @@ __all__ = [
     "RollUpTurn",
     "SavedView",
     "Seal",
+    "SealHead",
     "SecondFactor",
     "SenderStock",
     "SigningKey",

@@ -24,6 +24,16 @@ class SealQuerySet(models.QuerySet["Seal"]):
         return self.filter(last_id__gte=row, first_id__lte=row).first()
 
 
+class SealHead(models.Model):
+    """The newest block, in the only row. It tells that seals were deleted where no file has the head."""
+
+    last_id = models.BigIntegerField()  # of the block's last row
+    hash = models.CharField(max_length=64)
+
+    def __str__(self) -> str:
+        return f"row {self.last_id}"
+
+
 class Seal(models.Model):
     """The seal of a block of journal rows: all rows with an id from ``first_id`` to ``last_id``.
 

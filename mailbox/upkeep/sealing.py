@@ -37,9 +37,9 @@ def seal(*, seconds: float = SEALS_FOR) -> int:
 
     A row is ripe once it is `RIPE_AFTER` old and no row with a smaller id can still be committed. Each block commits by
     itself. Of two passes at once, one seals each block: the constraints of `Seal` refuse the other. If a pass is cut
-    off, the next continues. Records the head beside the key, and posts it to A2A_SEAL_ANCHOR_URL.
-    Raises `BrokenSealsError` if the recorded head is not in the journal, if the newest seal was changed, or if a row
-    is unreadable. Raises `AnchorError` if the head was not accepted. Locks and journals nothing.
+    off, the next continues. Stores the head with each block, records it beside the key, and posts it to
+    A2A_SEAL_ANCHOR_URL. Raises `BrokenSealsError` if a recorded head is not in the journal, if the newest seal was
+    changed, or if a row is unreadable. Raises `AnchorError` if the head was not accepted. Locks and journals nothing.
     """
     _require_whole()
     last = settled.through(AuditEvent)
@@ -58,9 +58,9 @@ def seal(*, seconds: float = SEALS_FOR) -> int:
 
 
 def _require_whole() -> None:
-    recorded, newest = seals.Head.recorded(), Seal.objects.newest()
-    if recorded is not None and not recorded.is_in_the_journal():
-        raise BrokenSealsError(f"the seal of the rows up to {recorded.last_id} is missing or was changed")
+    if lost := seals.lost_head():
+        raise BrokenSealsError(f"the seal of the rows up to {lost.last_id} is missing or was changed")
+    newest = Seal.objects.newest()
     if newest is not None and not newest.block.is_signed():
         raise BrokenSealsError(f"the seal of the rows up to {newest.last_id} was changed")
 
@@ -87,6 +87,7 @@ def _seal_next(last: int) -> sealed.Block | None:
     try:
         with write_turns.turn(), transaction.atomic():
             made.save(force_insert=True)
+            seals.Head.of(made.block).store()
     except IntegrityError:
         return None
     return made.block

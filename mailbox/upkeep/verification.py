@@ -71,8 +71,9 @@ def verify(
 
     ``after`` continues behind the block that ends with this row. At most ``blocks`` blocks are checked, None for all
     and the indexes of SQLite. ``head`` is a hash that was recorded elsewhere: the journal must have a block with it.
-    The head that this machine recorded must be in the journal too. ``restored_keys`` are those of a backup: their seals
-    are right as well. The head that this machine recorded then does not count. Locks and journals nothing.
+    The heads that this machine and the database recorded must be in the journal too. ``restored_keys`` are those of a
+    backup: their seals are right as well. The head that this machine recorded then does not count. Locks and
+    journals nothing.
     """
     chain = Chain([*seals.trusted_keys(), *restored_keys], last=_before(first, after))
     finding = None if chain.last else _of_beginning()
@@ -171,12 +172,12 @@ def _of_indexes() -> Finding | None:
 def _of_heads(head_hash: str, *, of_this_machine: bool) -> Finding | None:
     """Return a finding if a head that was recorded is not in the journal. None is right."""
     try:
-        recorded = Head.recorded() if of_this_machine else None
+        lost = seals.lost_head(of_this_machine=of_this_machine)
     except (OSError, ValueError):
         return Finding(problem=UNREADABLE_RECORD)
-    if recorded is not None and not recorded.is_in_the_journal():
-        problem = "the journal ends before the block that this machine recorded, or that block was changed"
-        return Finding(problem=problem, last_id=recorded.last_id)
+    if lost is not None:
+        problem = "the journal ends before the newest block that was recorded, or that block was changed"
+        return Finding(problem=problem, last_id=lost.last_id)
     if head_hash and not _has(head_hash):
         return Finding(problem=f"no block has the hash {head_hash}")
     return None

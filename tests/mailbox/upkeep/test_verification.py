@@ -4,7 +4,7 @@ import pytest
 from django.db import connection
 
 from mailbox.journal import seals
-from mailbox.models import AuditEvent, Seal
+from mailbox.models import AuditEvent, Seal, SealHead
 from mailbox.upkeep import sealing, verification
 from mailbox.words import sealed
 from mailbox.words.errors import NotSealedError
@@ -49,6 +49,42 @@ def test_a_record_of_the_head_that_cannot_be_read_is_an_alarm():
     seals.head_file().write_text("{}")
 
     assert problem_of(verification.verify()).problem == verification.UNREADABLE_RECORD
+
+
+def test_the_row_of_the_head_shows_deleted_blocks_where_no_file_has_it(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    rows = old_rows(4)
+    sealing.seal()
+    seals.head_file().unlink()
+    Seal.objects.latest("last_id").delete()
+    with triggers_off():
+        AuditEvent.objects.filter(pk__gte=rows[2].pk).delete()
+
+    found = problem_of(verification.verify())
+
+    assert (found.problem, found.last_id) == (
+        "the journal ends before the newest block that was recorded, or that block was changed",
+        rows[3].pk,
+    )
+    assert verification.verify(restored_keys=["ab" * 32]).finding == found
+    assert seals.state().problem == f"the block up to row {rows[3].pk} is missing or was changed"
+    with pytest.raises(sealing.BrokenSealsError, match="missing or was changed"):
+        sealing.seal()
+
+
+def test_the_row_of_the_head_follows_each_block(monkeypatch):
+    monkeypatch.setattr(sealing, "BLOCK", 2)
+    old_rows(4)
+    sealing.seal()
+
+    old_rows(1)
+    sealing.seal()
+
+    head = SealHead.objects.get()
+    assert (head.last_id, head.hash) == (
+        Seal.objects.latest("last_id").last_id,
+        Seal.objects.latest("last_id").block.hash,
+    )
 
 
 def test_a_verification_in_steps_finds_what_one_of_all_blocks_finds(monkeypatch):

@@ -4,7 +4,7 @@ import pytest
 from django.core.management.base import CommandError
 
 from mailbox.journal import seals
-from mailbox.models import AuditEvent, Seal
+from mailbox.models import AuditEvent, Seal, SealHead
 from mailbox.upkeep import sealing, verification
 from mailbox.words import sealed
 from tests.support.tampering import old_rows, triggers_off
@@ -38,6 +38,7 @@ def test_without_a_recorded_head_the_newest_blocks_are_not_proven(a2a, journal, 
     assert json.loads(a2a("audit", "verify", "--json"))["unproven"] == ""
     seals.head_file().unlink()
     Seal.objects.latest("last_id").delete()
+    SealHead.objects.all().delete()
     with triggers_off():
         AuditEvent.objects.filter(pk__gte=journal[4].pk).delete()
 
