@@ -7,7 +7,7 @@ import json
 import queue
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tools.proof.actors import PATIENCE, Actor
@@ -20,6 +20,7 @@ DIALECT = "official"
 FIRST = "1"  # the id of the first event of each task, which is its send
 ENDED = ("TASK_STATE_COMPLETED", "TASK_STATE_FAILED", "TASK_STATE_CANCELED", "TASK_STATE_REJECTED")
 MOST_FOLLOWED = 3  # tasks that wait for a follower
+FOLLOWED_FOR = 20.0  # seconds, after which a task that no worker ends waits behind the others
 SILENCE = 15.0  # seconds without a sign of life, after which a stream is given up
 CUT = "stream"  # the fault of a stream that its client cuts
 GONE = 404  # the task was compacted
@@ -110,42 +111,48 @@ class Follower(Actor):
                 self.follow(followed)
 
     def follow(self, followed: Followed) -> None:
-        """Follow a task to its end, and then read all its events once more by one stream."""
-        method, path = "POST", f"/agents/{followed.recipient}/rest/tasks/{followed.task_id}:subscribe"
-        operation = self.world.history.begin(
+        """Follow a task to its end, and then read all its events once more by one stream.
+
+        A task that no worker ends in time waits behind the others, and is then taken up after its last event.
+        """
+        operation = followed.operation or self._begin(followed)
+        operation.facts["events"] = self._read(operation, followed, operation.facts["events"], FOLLOWED_FOR, cuts=True)
+        if not _is_over(operation, operation.facts["events"]) and self.world.working.is_set():
+            self.world.followed.put(followed._replace(operation=operation))
+            return
+        operation.facts["again"] = self._read(operation, followed, [], PATIENCE, cuts=False)
+        self.world.history.end(operation)
+
+    def _begin(self, followed: Followed) -> Operation:
+        return self.world.history.begin(
             Operation(
                 verb="follow",
                 actor=followed.sender,
                 request_id=self.request_id(),
-                route=route_of(method, path),
+                route=route_of("POST", _path(followed)),
                 dialect=DIALECT,
-                facts={"task_id": followed.task_id},
+                facts={"task_id": followed.task_id, "events": []},
             )
         )
-        operation.facts["events"] = self._read_to_the_end(operation, followed, path, cuts=True)
-        operation.facts["again"] = self._read_to_the_end(operation, followed, path, cuts=False)
-        if operation.tries[-1].status is not None:
-            self.world.history.end(operation)
 
-    def _read_to_the_end(self, operation: Operation, followed: Followed, path: str, *, cuts: bool) -> list[Event]:
-        seen: list[Event] = []
-        give_up_at = time.monotonic() + PATIENCE
+    def _read(
+        self, operation: Operation, followed: Followed, seen: list[Event], seconds: float, *, cuts: bool
+    ) -> list[Event]:
+        """Return the events ``seen`` and those that follow, until the task ends or the time is over."""
+        give_up_at = time.monotonic() + seconds
         while time.monotonic() < give_up_at:
             most = self.random.choice([1, 1, 2, 4]) if cuts and self.random.random() < 0.6 else None
             last = seen[-1][0] if seen else FIRST
             # The row of an event such as 8.1 is brought whole again, so that what came of it is dropped.
             row = last.partition(".")
             seen = [one for one in seen if one[0].partition(".")[0] != row[0]] if row[1] else seen
-            tried = self._connect(operation, followed, path, last, most, seen)
-            operation.tries.append(tried)
-            if tried.status == GONE or (seen and is_last(seen[-1][1])):
+            operation.tries.append(self._connect(operation, followed, last, most, seen))
+            if _is_over(operation, seen):
                 break
             self.pause(0.3)
         return seen
 
-    def _connect(
-        self, operation: Operation, followed: Followed, path: str, last: str, most: int | None, seen: list[Event]
-    ) -> Try:
+    def _connect(self, operation: Operation, followed: Followed, last: str, most: int | None, seen: list[Event]) -> Try:
         """Add the events of one connection to ``seen``; cut it after so many events."""
         began_at, status, problem = self.world.history.now(), None, ""
         headers = {
@@ -156,7 +163,7 @@ class Follower(Actor):
         }
         connection = http.client.HTTPConnection("127.0.0.1", self.world.stage.port, timeout=SILENCE)
         try:
-            connection.request("POST", path, headers=headers)
+            connection.request("POST", _path(followed), headers=headers)
             answer = connection.getresponse()
             status = answer.status
             if status == http.HTTPStatus.OK:
@@ -169,6 +176,15 @@ class Follower(Actor):
         finally:
             connection.close()
         return Try(began_at=began_at, ended_at=self.world.history.now(), status=status, problem=problem)
+
+
+def _path(followed: Followed) -> str:
+    return f"/agents/{followed.recipient}/rest/tasks/{followed.task_id}:subscribe"
+
+
+def _is_over(operation: Operation, seen: Sequence[Event]) -> bool:
+    """Whether the last event of the task came, or the task was compacted."""
+    return operation.tries[-1].status == GONE or bool(seen and is_last(seen[-1][1]))
 
 
 def events_of(answer: http.client.HTTPResponse) -> Iterator[Event]:

@@ -13,7 +13,7 @@ import httpx
 from a2a_hub_client import Hub as Client
 from tests.load.cast import Party
 from tests.support.own_client import client_of
-from tools.proof.history import History
+from tools.proof.history import History, Operation
 from tools.proof.mix import Mix
 from tools.proof.stage import Stage
 
@@ -86,12 +86,16 @@ class Drainage:
 
 
 class Followed(NamedTuple):
-    """A task of the official protocol that is followed by a stream of its events. ``key`` is its sender's."""
+    """A task of the official protocol that is followed by a stream of its events. ``key`` is its sender's.
+
+    ``operation`` has the events of a follower that gave the task up; None: it has none.
+    """
 
     task_id: str
     recipient: str
     sender: str
     key: str
+    operation: Operation | None = None
 
 
 class Case(NamedTuple):

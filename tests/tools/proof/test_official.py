@@ -1,6 +1,8 @@
 """A follower takes a stream up after its last event, and drops what it has of a row that came in part."""
 
+import itertools
 import json
+from queue import SimpleQueue
 from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
@@ -9,6 +11,7 @@ import pytest
 
 from tests.support.http_servers import Handler, serving
 from tests.support.raw_client import framed
+from tools.proof import official
 from tools.proof.callbacks import Hooks
 from tools.proof.history import History
 from tools.proof.official import Follower
@@ -36,17 +39,27 @@ class Stream(Handler):
             self.wfile.write(f"id: {event_id}\ndata: {json.dumps(WORDS[event_id])}\n\n".encode())
 
 
-def followed(monkeypatch: pytest.MonkeyPatch, turns: list[list[str]]) -> tuple[Any, list[str]]:
+def one_connection_at_a_time() -> SimpleNamespace:
+    """Return a module `time` by which the time of a follower is over after its first connection."""
+    return SimpleNamespace(monotonic=itertools.count(step=0.75 * official.FOLLOWED_FOR).__next__)
+
+
+def followed(
+    monkeypatch: pytest.MonkeyPatch, turns: list[list[str]], *, is_working: bool = True
+) -> tuple[Any, list[str]]:
     """Follow a task by a follower that cuts nothing; return the operation and what each connection went on after."""
     since: list[str] = []
     handler = type("Stream", (Stream,), {"turns": turns, "since": since})
     with serving(handler) as url:
         stage = SimpleNamespace(port=urlsplit(url).port)
-        world: Any = SimpleNamespace(history=History(1), stage=stage, url=url)
+        working = SimpleNamespace(is_set=lambda: is_working)
+        world: Any = SimpleNamespace(history=History(1), stage=stage, url=url, working=working, followed=SimpleQueue())
         follower = Follower(world, 0)
         monkeypatch.setattr(follower, "pause", lambda _: None)
         monkeypatch.setattr(follower, "random", SimpleNamespace(random=lambda: 1.0))
         follower.follow(FOLLOWED)
+        while not world.followed.empty():
+            follower.follow(world.followed.get())
     (operation,) = world.history.operations
     return operation, since
 
@@ -57,6 +70,27 @@ def test_a_stream_that_breaks_is_taken_up_after_its_last_event(monkeypatch):
     assert [event_id for event_id, _ in operation.facts["events"]] == ["2", "3", "4.1", "4"]
     assert operation.facts["again"] == operation.facts["events"]
     assert since == ["1", "3", "1"]
+    assert operation.is_acknowledged
+
+
+def test_a_task_that_does_not_end_in_time_is_taken_up_later_after_its_last_event(monkeypatch):
+    monkeypatch.setattr(official, "time", one_connection_at_a_time())
+
+    operation, since = followed(monkeypatch, [["2"], ["3"], ["4"], ["2", "3", "4"]])
+
+    assert [event_id for event_id, _ in operation.facts["events"]] == ["2", "3", "4"]
+    assert since == ["1", "2", "3", "1"]
+    assert operation.is_acknowledged
+
+
+def test_a_stream_without_the_last_event_is_no_longer_awaited_when_all_work_is_done(monkeypatch):
+    monkeypatch.setattr(official, "time", one_connection_at_a_time())
+    monkeypatch.setattr(official, "PATIENCE", official.FOLLOWED_FOR)
+
+    operation, since = followed(monkeypatch, [["2"], ["2"]], is_working=False)
+
+    assert [event_id for event_id, _ in operation.facts["events"]] == ["2"]
+    assert since == ["1", "1"]
     assert operation.is_acknowledged
 
 
