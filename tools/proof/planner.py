@@ -66,13 +66,17 @@ def repair_stale_leases(rng: random.Random) -> None:
     from mailbox.access.credentials import authentication
     from mailbox.models import AuditEvent, Lease, RepairPlan
     from mailbox.repairs import plan_execution, plans
+    from mailbox.words.errors import InvalidRequestError
 
     found = Lease.objects.stale(timezone.now(), STALE_AFTER)
     if not found.exists():
         return
     person = authentication.person("operator", source=AuditEvent.Source.DASHBOARD, request_id=uuid.uuid4().hex)
     verb = rng.choice([RepairPlan.Verb.REQUEUE, RepairPlan.Verb.FORCE_ERROR])
-    plan = plans.make(person, verb, found, token=uuid.uuid4(), max_attempts=1000)
+    try:
+        plan = plans.make(person, verb, found, token=uuid.uuid4(), max_attempts=1000)
+    except InvalidRequestError:  # the leases have ended meanwhile
+        return
     included = plans.PlanTally.of(plan).included(True)
     if not included:
         plans.discard(person, plan.pk)

@@ -10,8 +10,9 @@ import time
 from datetime import UTC, datetime
 from functools import cache
 from types import TracebackType
-from typing import Any
+from typing import Any, TypeGuard
 
+import psycopg
 from django.db import OperationalError
 from django.db.backends.base.base import NO_DB_ALIAS
 from django.db.backends.postgresql import base
@@ -88,10 +89,11 @@ def _has_something_to_read(connection: Pooled) -> bool:
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """A connection whose failures on a read-only server are `OperationalError`, as if the server were gone.
+    """A connection that raises `OperationalError` also on a read-only server, and for each end of the connection.
 
-    A standby and a demoted primary refuse every change, and mostly for a moment. Django would raise `InternalError`,
-    which the hub reports as a failure of its own.
+    A standby and a demoted primary refuse every change, and mostly for a moment. PgBouncer passes on the last words of
+    a server and adds its own, which is one result too many for psycopg. Django would raise `InternalError` for both,
+    and the hub reports that as a failure of its own.
     """
 
     _drained_at = 0.0  # of this process
@@ -146,7 +148,14 @@ class _Errors(DatabaseErrorWrapper):
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> Any:
         if isinstance(error, ReadOnlySqlTransaction):
-            self.wrapper.errors_occurred = True
             self.wrapper.forget_read_only_connections()
-            raise OperationalError(*error.args).with_traceback(traceback) from error
-        return super().__exit__(kind, error, traceback)
+        elif not self._is_of_an_ended_connection(error):
+            return super().__exit__(kind, error, traceback)
+        self.wrapper.errors_occurred = True
+        raise OperationalError(*error.args).with_traceback(traceback) from error
+
+    def _is_of_an_ended_connection(self, error: BaseException | None) -> TypeGuard[psycopg.InternalError]:
+        """Whether psycopg itself raised the error, over a connection that has ended."""
+        connection = self.wrapper.connection
+        is_of_psycopg = isinstance(error, psycopg.InternalError) and error.sqlstate is None
+        return is_of_psycopg and connection is not None and connection.closed

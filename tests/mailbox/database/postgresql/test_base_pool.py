@@ -6,7 +6,7 @@ from typing import Any
 
 import psycopg
 import pytest
-from django.db import OperationalError, connection
+from django.db import InternalError, OperationalError, connection
 from psycopg_pool import ConnectionPool
 
 from tests.support.databases import url_of_the_tests_database
@@ -90,3 +90,17 @@ def test_no_connection_of_the_pool_could_lose_a_commit(value, refused):
         session.execute(f"SET synchronous_commit = {value}")
         with pytest.raises(OperationalError, match="is off in a session") if refused else nullcontext():
             own._configure(session)
+
+
+@pytest.mark.parametrize(("ends", "raised"), [(True, OperationalError), (False, InternalError)])
+def test_an_error_of_psycopg_itself_is_an_outage_if_the_connection_has_ended(ends, raised):
+    """PgBouncer passes on the server's last words and adds its own: two results of one command."""
+    own = connection.copy()
+    own.connect()
+    try:
+        if ends:
+            own.connection.close()
+        with pytest.raises(raised, match="received 2 results"), own.wrap_database_errors:
+            raise psycopg.InternalError("received 2 results from command 'BEGIN'")
+    finally:
+        own.close()
