@@ -1,6 +1,5 @@
 """Clients of the official protocol: they send under keys, wait, cancel, and follow tasks by streams of events."""
 
-import contextlib
 import http.client
 import itertools
 import json
@@ -188,15 +187,19 @@ def _is_over(operation: Operation, seen: Sequence[Event]) -> bool:
 
 
 def events_of(answer: http.client.HTTPResponse) -> Iterator[Event]:
-    """Yield each event of a stream, as far as it came."""
+    """Yield each event of a stream, as far as it came. An error without an id ends the stream, and is no event."""
     event_id = ""
     while line := answer.readline():
         name, _, value = line.decode().strip().partition(": ")
         if name == "id":
             event_id = value
         elif name == "data":
-            with contextlib.suppress(ValueError):  # the connection ended within it
-                yield event_id, json.loads(value)
+            try:
+                event = json.loads(value)
+            except ValueError:  # the connection ended within it
+                continue
+            if "error" not in event:
+                yield event_id, event
 
 
 def is_last(event: dict[str, Any]) -> bool:

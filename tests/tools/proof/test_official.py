@@ -20,7 +20,13 @@ from tools.proof.world import Followed
 pytestmark = pytest.mark.one_database
 
 LAST = {"statusUpdate": {"status": {"state": "TASK_STATE_COMPLETED"}}}
-WORDS: dict[str, Any] = {"2": {"statusUpdate": {}}, "3": {"statusUpdate": {}}, "4.1": {"artifactUpdate": {}}, "4": LAST}
+WORDS: dict[str, Any] = {
+    "": {"error": {"code": 503}},
+    "2": {"statusUpdate": {}},
+    "3": {"statusUpdate": {}},
+    "4.1": {"artifactUpdate": {}},
+    "4": LAST,
+}
 FOLLOWED = Followed("task", "worker-1-0@proof", "sender-1-0@proof", "a2a_key")
 
 
@@ -36,7 +42,8 @@ class Stream(Handler):
         self.end_headers()
         self.wfile.write(b": the hub is here\n\nid: 0\ndata: {}\n\n")
         for event_id in self.turns.pop(0) if self.turns else ():
-            self.wfile.write(f"id: {event_id}\ndata: {json.dumps(WORDS[event_id])}\n\n".encode())
+            named = f"id: {event_id}\n" if event_id else ""
+            self.wfile.write(f"{named}data: {json.dumps(WORDS[event_id])}\n\n".encode())
 
 
 def one_connection_at_a_time() -> SimpleNamespace:
@@ -65,7 +72,7 @@ def followed(
 
 
 def test_a_stream_that_breaks_is_taken_up_after_its_last_event(monkeypatch):
-    operation, since = followed(monkeypatch, [["2", "3"], ["4.1", "4"], ["2", "3", "4.1", "4"]])
+    operation, since = followed(monkeypatch, [["2", "3", ""], ["4.1", "4"], ["2", "3", "4.1", "4"]])
 
     assert [event_id for event_id, _ in operation.facts["events"]] == ["2", "3", "4.1", "4"]
     assert operation.facts["again"] == operation.facts["events"]
