@@ -280,7 +280,7 @@ def test_readyz_reports_a_missing_database(hub, database_url):
         admin.execute(f'ALTER DATABASE "{name}" WITH ALLOW_CONNECTIONS false')
         admin.execute("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name])
 
-    assert httpx.get(f"{hub.url}/readyz", timeout=PATIENCE).status_code == 503
+    wait_until(lambda: httpx.get(f"{hub.url}/readyz", timeout=PATIENCE).status_code == 503)
 
 
 @pytest.mark.one_database
