@@ -20,7 +20,7 @@ from django.utils import timezone
 
 from mailbox.access import capabilities, requests
 from mailbox.access.callers import Caller
-from mailbox.database import write_turns
+from mailbox.database import outages, write_turns
 from mailbox.database.bell import ringing, topics
 from mailbox.journal import hub_entries
 from mailbox.models import AuditEvent, Task
@@ -218,8 +218,9 @@ class Journal:
 def decision(caller: Caller) -> Iterator[Journal]:
     """Take one decision in one durable transaction, which commits the change together with its journal rows.
 
-    A `MailboxError` rolls the change back. Its own row, `MailboxError.entry`, is then committed by `refuse`. On SQLite
-    the transaction takes the write lock when it begins.
+    A `MailboxError` rolls the change back. Its own row, `MailboxError.entry`, is then committed by `refuse`. Without
+    one, `outages.confirm_reads` confirms the rows that the decision read. On SQLite the transaction takes the write
+    lock when it begins.
     """
     try:
         with write_turns.turn(), transaction.atomic(durable=True):
@@ -228,7 +229,9 @@ def decision(caller: Caller) -> Iterator[Journal]:
             journal.write()
         journal.committed()
     except MailboxError as refusal:
-        if refusal.entry is not None:
+        if refusal.entry is None:
+            outages.confirm_reads()
+        else:
             refuse(caller, refusal.entry)
         raise
 

@@ -16,7 +16,6 @@ from mailbox.models.artifact import fold
 from mailbox.words import json_text
 from mailbox.words.a2a.fold import opening_of
 from mailbox.words.envelopes import A2A
-from mailbox.words.errors import UnknownTaskError
 
 FIRST = 1  # the seq of the message that made the task
 
@@ -49,7 +48,7 @@ def read(caller: Caller, task_id: UUID, *, after: int = 0, limit: int = 100) -> 
     ``next_cursor`` is None if no message is left; else the next page is after the last ``seq``. Raises
     `UnknownTaskError`, also for a task that the caller may not see.
     """
-    task = _visible(caller, task_id)
+    task = visible_tasks(caller).with_parties().by_id(task_id)
     rows = Message.objects.filter(task=task, seq__gt=after).exclude(content="[]")
     first = [] if after >= FIRST else [(first_message(task), (FIRST,))]
     page = paging.page(chain(first, paging.in_turn(rows, ("seq",), most=limit + 1)), limit, "messages")
@@ -70,13 +69,6 @@ def _question_without_words(task: Task, *, after: int) -> int | None:
     questions = Message.objects.of_role(Message.Role.AGENT).filter(task=task, content="[]")
     newest = questions.filter(seq__gt=after, seq__lte=task.journal_seq).order_by("-seq")
     return newest.values_list("seq", flat=True).first()
-
-
-def _visible(caller: Caller, task_id: UUID) -> Task:
-    task = visible_tasks(caller).with_parties().filter(uuid=task_id).first()
-    if task is None:
-        raise UnknownTaskError.of(task_id)
-    return task
 
 
 def first_message(task: Task) -> Message:
@@ -131,7 +123,7 @@ def artifacts(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | 
     The rows of an artifact that was replaced are left out. A page ends at its budget of bytes. Raises
     `UnknownTaskError` as `read` does, and `InvalidRequestError` for a cursor of another list.
     """
-    task = _visible(caller, task_id)
+    task = visible_tasks(caller).with_parties().by_id(task_id)
     position = paging.after(cursor, "artifacts", (int,))
     return paging.page(_current_rows(task, after=position[0] if position else 0), limit, "artifacts")
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from mailbox.database import listed, managers, prepared
+from mailbox.database import listed, managers, outages, prepared
 from mailbox.database.bell import topics
 from mailbox.database.bell.waiters import AwaitedLook, SharedLook
 from mailbox.database.paging import BUDGET, after, in_turn, page
@@ -57,6 +57,7 @@ def find(sender: Agent, recipient: Agent, task_id: str) -> Task:
     rows = _of(sender, recipient).filter(uuid=UUID(task_id) if is_uuid else _NONE)
     task = rows.with_parties().select_related("result").first()
     if task is None or not is_uuid:
+        outages.confirm_reads()
         raise UnknownTaskError(f'no task "{task_id[:100]}" is known to you', task_id=task_id[:100])
     return task
 
@@ -65,6 +66,7 @@ def now(task: Task) -> Task:
     """Return the task as it is now, with its result. Raises `UnknownTaskError` if it was deleted."""
     current = Task.objects.filter(pk=task.pk).select_related("result").first()
     if current is None:
+        outages.confirm_reads()
         raise UnknownTaskError.of(task.uuid)
     return current
 

@@ -15,7 +15,6 @@ from mailbox.database.paging import Page, in_turn, keyset
 from mailbox.journal import compacted_tasks
 from mailbox.models import Artifact, AuditEvent, Lease, Message, ReplayEntry, Result, Task
 from mailbox.models.task import TaskQuerySet
-from mailbox.words.errors import UnknownTaskError
 
 if TYPE_CHECKING:
 
@@ -49,10 +48,7 @@ def task(caller: Caller, task_id: UUID) -> QueueEntry:
 
     Raises `UnknownTaskError`, the same for an absent task and for a task that the caller may not see.
     """
-    row = visible_tasks(caller).with_parties().select_related("waits_on").filter(uuid=task_id).first()
-    if row is None:
-        raise UnknownTaskError.of(task_id)
-    return QueueEntry.of(row)
+    return QueueEntry.of(visible_tasks(caller).with_parties().select_related("waits_on").by_id(task_id))
 
 
 def whole_task(task_id: UUID) -> WholeTask:
@@ -64,15 +60,13 @@ def whole_task(task_id: UUID) -> WholeTask:
     """
     entry = ReplayEntry.objects.filter(cache_key=OuterRef("cache_key"))
     cached = {"cached_id": "pk", "cached_from": "source_task_id", "cached_hits": "hits"}
-    rows = Task.objects.with_parties().select_related("waits_on", "result").filter(uuid=task_id)
+    rows = Task.objects.with_parties().select_related("waits_on", "result")
     its = OuterRef("pk")
     rows = rows.annotate(
         has_messages=Exists(Message.objects.filter(task=its)), has_artifacts=Exists(Artifact.objects.filter(task=its))
     )
-    whole = rows.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()}).first()
-    if whole is None:
-        raise UnknownTaskError.of(task_id)
-    return cast("WholeTask", whole)
+    rows = rows.annotate(**{name: Subquery(entry.values(field)) for name, field in cached.items()})
+    return cast("WholeTask", rows.by_id(task_id))
 
 
 def alike(task: Task) -> TaskQuerySet:
@@ -158,7 +152,6 @@ def result(caller: Caller, task_id: UUID) -> Result | None:
 
 def timeline(caller: Caller, task_id: UUID, *, limit: int = 100, cursor: str | None = None) -> Page[AuditEvent]:
     """Return a page of the task's numbered journal rows, in order; raise `UnknownTaskError`."""
-    if not visible_tasks(caller).filter(uuid=task_id).exists():
-        raise UnknownTaskError.of(task_id)
+    visible_tasks(caller).only("pk").by_id(task_id)
     events = AuditEvent.objects.of_task(task_id)
     return keyset(events, "seq", int, is_unique=True, limit=limit, cursor=cursor, name="timeline")

@@ -17,7 +17,7 @@ from django.db.models import BigIntegerField
 
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_tasks
-from mailbox.database import compiled, descent, listed
+from mailbox.database import compiled, descent, listed, outages
 from mailbox.database.paging import AT_ONCE, Page, Position, after, page
 from mailbox.models import AuditEvent, Lease, Result, Task
 from mailbox.models.result import ResultQuerySet
@@ -136,6 +136,7 @@ def tree(caller: Caller, root: UUID, *, cursor: str | None = None) -> Page[Node]
             seen.add(uuid)
         level = [uuid for _, uuid, _ in fresh]
     if not keys:
+        outages.confirm_reads()
         raise UnknownTaskError.of(root)
     order = [(keys[uuid], uuid, depth) for uuid, depth in _depth_first(root, children) if uuid in keys]
     if position:

@@ -22,7 +22,6 @@ from mailbox.life.resolution import resolve
 from mailbox.models import Agent, Lease, Task
 from mailbox.models.lease import LeaseQuerySet
 from mailbox.models.task import TaskQuerySet
-from mailbox.words.errors import UnknownTaskError
 
 Value = TypeVar("Value")
 
@@ -93,11 +92,12 @@ def current(caller: Caller, task_id: UUID) -> Task:
     A task past its deadline or work timeout is expired first, which locks its row and journals ``a2a_task_expired``.
     Raises `UnknownTaskError` for an absent task and for a task that the caller may not see, and changes neither.
     """
-    task = _visible(caller, task_id)
+    visible = visible_tasks(caller).whole()
+    task = visible.by_id(task_id)
     if _is_due(task, timezone.now()):
         with audit.decision(caller) as journal:
             expire_due(*_single(caller, task_id), journal)
-        task = _visible(caller, task_id)
+        task = visible.by_id(task_id)
     return task
 
 
@@ -117,13 +117,6 @@ def read(caller: Caller, task_id: UUID, look: Callable[[Task], Value], *, wait: 
 
     value = waits.for_change(caller, task_id, look_when_current, wait)
     return look_when_current() if not value and _is_due(seen[0], timezone.now()) else value
-
-
-def _visible(caller: Caller, task_id: UUID) -> Task:
-    read = visible_tasks(caller).whole().filter(uuid=task_id).first()
-    if read is None:
-        raise UnknownTaskError.of(task_id)
-    return read
 
 
 def _is_due(task: Task, now: datetime) -> bool:

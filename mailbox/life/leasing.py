@@ -22,7 +22,6 @@ from mailbox.words.errors import (
     LeaseMismatchError,
     MailboxError,
     NotInFlightError,
-    UnknownTaskError,
 )
 
 
@@ -136,9 +135,7 @@ def lease_task(caller: Caller, task_id: UUID, *, attempt_id: UUID | None = None)
 
 def _lease_named(caller: Caller, task_id: UUID, attempt_id: UUID | None) -> Lease:
     with audit.decision(caller) as journal:
-        task = Task.objects.addressed_to(caller.agent).with_parties().locked().filter(uuid=task_id).first()
-        if task is None:
-            raise UnknownTaskError.of(task_id)
+        task = Task.objects.addressed_to(caller.agent).with_parties().locked().by_id(task_id)
         earlier = None if attempt_id is None else _leased_by(attempt_id, caller, task)
         if earlier is None:
             return begin_out_of_turn(task, journal, attempt_id=attempt_id)
@@ -260,10 +257,7 @@ def visible_locked(caller: Caller, task_id: UUID) -> Task:
     """Lock and return a task that the caller may see, with its parties. Raises `UnknownTaskError`, also for people."""
     # Only agents hold leases. A person reads the same error here as an agent that may not see the task.
     visible = visible_tasks(caller) if caller.agent else Task.objects.none()
-    task = visible.with_parties().locked().filter(uuid=task_id).first()
-    if task is None:
-        raise UnknownTaskError.of(task_id)
-    return task
+    return visible.with_parties().locked().by_id(task_id)
 
 
 def judged_lease(caller: Caller, task: Task, lease_id: UUID | None, now: datetime) -> Lease:

@@ -119,9 +119,7 @@ def send_again(caller: Caller, task_id: UUID) -> Task:
     `UnknownTaskError`, `InvalidRequestError` for a task that has not ended or was erased, and what
     `operator_tasks.send_task` raises. Journals as that does.
     """
-    task = Task.objects.with_parties().filter(uuid=task_id).first()
-    if task is None:
-        raise UnknownTaskError.of(task_id)
+    task = Task.objects.with_parties().by_id(task_id)
     return send_task(caller, envelope_of(task, id_of_copy(task_id)))
 
 

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 from mailbox.access import audit, capabilities
 from mailbox.access.audit import Journal
 from mailbox.access.callers import Caller
-from mailbox.database import paging
+from mailbox.database import outages, paging
 from mailbox.database.paging import Page
 from mailbox.journal import task_entries
 from mailbox.life import expiry
@@ -150,11 +150,8 @@ def has_same_webhook(task_id: UUID, sent_at: datetime, target: PushTarget | None
 
 
 def _own(caller: Caller, task_id: UUID, recipient: Agent, *, locks: bool = False) -> Task:
-    tasks = capabilities.own_a2a_tasks(caller, recipient).filter(uuid=task_id)
-    task = (tasks.locked() if locks else tasks).first()
-    if task is None:
-        raise UnknownTaskError.of(task_id)
-    return task
+    tasks = capabilities.own_a2a_tasks(caller, recipient)
+    return (tasks.locked() if locks else tasks).by_id(task_id)
 
 
 def _of(task: Task, config_id: str) -> QuerySet[PushConfig]:
@@ -212,6 +209,7 @@ def config_of(caller: Caller, task_id: UUID, config_id: str, *, recipient: Agent
     """
     config = PushConfig.objects.webhooks().filter(task=_own(caller, task_id, recipient), config_id=config_id).first()
     if config is None:
+        outages.confirm_reads()
         raise UnknownTaskError.of(task_id)
     return config
 

@@ -14,7 +14,7 @@ from mailbox.access.callers import Caller
 from mailbox.access.credentials import authentication
 from mailbox.access.limits import quotas, waits
 from mailbox.access.requests import Request
-from mailbox.database import write_turns
+from mailbox.database import outages, write_turns
 from mailbox.database.paging import AT_ONCE, BUDGET
 from mailbox.journal import compacted_tasks, task_entries
 from mailbox.journal.compacted_tasks import RememberedTask
@@ -310,6 +310,8 @@ def ack_results(caller: Caller, task_ids: Collection[UUID]) -> Acknowledgement:
     caller.must_be_party()
     with audit.decision(caller) as journal:
         unknown = _acknowledge(caller, task_ids, journal)
+    if unknown:
+        outages.confirm_reads()
     absent = frozenset(unknown)
     acked = [task_id for task_id in task_ids if task_id not in absent]
     if unknown and not acked:

@@ -14,7 +14,7 @@ from django.db.models.expressions import RawSQL
 from django.db.models.functions import Coalesce, Left
 from django.db.models.lookups import LessThanOrEqual
 
-from mailbox.database import descent
+from mailbox.database import descent, outages
 from mailbox.database.managers import managed_by
 from mailbox.models.agent import Agent
 from mailbox.models.lease import Lease
@@ -22,6 +22,7 @@ from mailbox.models.result import ERROR_READ, Result
 from mailbox.models.task_indexes import CONSTRAINTS, INDEXES
 from mailbox.words import json_text
 from mailbox.words.envelopes import A2A, DuplicateSafety, TaskEnvelope, TaskSource
+from mailbox.words.errors import UnknownTaskError
 from mailbox.words.ids import IdPattern
 from mailbox.words.times import epoch_ms
 
@@ -115,6 +116,17 @@ class TaskQuerySet(models.QuerySet["Task"]):
     def matching(self, pattern: IdPattern) -> TaskQuerySet:
         """Narrow to the tasks whose ids match, by the index of ids."""
         return self.filter(matching_id("uuid", pattern))
+
+    def by_id(self, task_id: UUID) -> Task:
+        """Return the task of this id.
+
+        Raises `UnknownTaskError`, the same for an absent task and for a task that this queryset leaves out. Before that
+        it confirms its read, as `outages.confirm_reads` does.
+        """
+        if (task := self.filter(uuid=task_id).first()) is None:
+            outages.confirm_reads()
+            raise UnknownTaskError.of(task_id)
+        return task
 
     def with_opening(self) -> TaskQuerySet:
         """Add ``opening``, the beginning of the intent text, and leave the payloads out."""

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from contextlib import closing
 
 import pytest
-from django.db import DatabaseError, InterfaceError, OperationalError, connection
+from django.db import DatabaseError, InterfaceError, OperationalError, connection, transaction
 
 from mailbox.database import outages
 from mailbox.database.outages import Outage
@@ -260,3 +260,32 @@ def test_another_cause_is_logged_beside_the_first(caplog, full):
     outages.note(full)
 
     assert "the database failed: database or disk is full" in caplog.messages
+
+
+def newest_change() -> str:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_current_wal_insert_lsn()")
+        (place,) = cursor.fetchone()
+    return str(place)
+
+
+@on_postgresql
+def test_reads_are_confirmed_by_a_commit(django_assert_num_queries):
+    before = newest_change()
+
+    with django_assert_num_queries(1):
+        outages.confirm_reads()
+
+    assert newest_change() != before
+
+
+@on_postgresql
+def test_reads_of_a_transaction_are_confirmed_after_it(django_assert_num_queries):
+    with transaction.atomic(), django_assert_num_queries(0):
+        outages.confirm_reads()
+
+
+@on_sqlite
+def test_reads_of_sqlite_need_no_commit(django_assert_num_queries):
+    with django_assert_num_queries(0):
+        outages.confirm_reads()
