@@ -218,9 +218,9 @@ class Journal:
 def decision(caller: Caller) -> Iterator[Journal]:
     """Take one decision in one durable transaction, which commits the change together with its journal rows.
 
-    A `MailboxError` rolls the change back. Its own row, `MailboxError.entry`, is then committed by `refuse`. Without
-    one, `outages.confirm_reads` confirms the rows that the decision read. On SQLite the transaction takes the write
-    lock when it begins.
+    A `MailboxError` rolls the change back. Then `refuse` notes its own row, `MailboxError.entry`. Without one,
+    `outages.confirm_reads` confirms the rows that the decision read. On SQLite the transaction takes the write lock
+    when it begins.
     """
     try:
         with write_turns.turn(), transaction.atomic(durable=True):
@@ -246,10 +246,15 @@ def require(caller: Caller, request: requests.Request) -> None:
 
 
 def refuse(caller: Caller, entry: Entry) -> None:
-    """Commit the row of a refusal. Beyond `MOST_ROWS` a minute, count it for one later row."""
+    """Commit the row of a refusal.
+
+    Beyond `MOST_ROWS` a minute, count it for one later row. Then `outages.confirm_reads` confirms what was read.
+    """
     note_repeated_refusals()
     if _repeated_refusals.admits(caller, entry):
         note(caller, entry)
+    else:
+        outages.confirm_reads()
 
 
 def note_repeated_refusals() -> None:

@@ -145,12 +145,14 @@ def confirm_reads() -> None:
     """Make sure that the rows that this thread has just read are not outdated. Within a transaction this does nothing.
 
     A leader of PostgreSQL that was paused has old rows when it goes on, and another leads. It can read, but no standby
-    confirms its commits. So this commits a mark in the log of changes that no program reads. The transactions of SQLite
-    read no old rows. Raises `OperationalError` if the leader cannot commit.
+    confirms its commits. So this commits a mark in the log of changes that no program reads, and waits for a standby as
+    each commit does. The transactions of SQLite read no old rows. Raises `OperationalError` if the server cannot
+    commit, as a standby cannot.
     """
     if connection.vendor == "postgresql" and not connection.in_atomic_block:
         with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_logical_emit_message(true, 'a2a', '')")
+            # The id comes first: a standby refuses it as any change, which `postgresql.base` knows.
+            cursor.execute("SELECT pg_current_xact_id(), pg_logical_emit_message(true, 'a2a', '')")
 
 
 def standing() -> Outage | None:

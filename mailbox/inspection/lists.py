@@ -15,6 +15,7 @@ from django.utils import timezone
 from mailbox import models
 from mailbox.access.callers import Caller
 from mailbox.access.capabilities import visible_leases, visible_tasks
+from mailbox.database import outages
 from mailbox.database.paging import Page, Position, after, in_turn, keyset, newest, page
 from mailbox.inspection.tasks import QueueEntry
 from mailbox.models.lease import LeaseQuerySet
@@ -120,16 +121,24 @@ def recent_results(caller: Caller, *, limit: int = 10, cursor: str | None = None
 def delivered_results(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[models.Result]:
     """Return a page of results that were drained and not acknowledged, the earliest drained first. Drains no result.
 
-    An agent gets the results of tasks that it sent. People get all results.
+    An agent gets the results of tasks that it sent. People get all results. The read is confirmed as
+    `outages.confirm_reads` does, because a restarted agent learns here what it has received.
     """
     results = models.Result.objects.addressed_to(caller.party).delivered().with_task_id()
-    return keyset(results, "delivered_at", datetime, limit=limit, cursor=cursor, name="delivered")
+    read = keyset(results, "delivered_at", datetime, limit=limit, cursor=cursor, name="delivered")
+    outages.confirm_reads()
+    return read
 
 
 def leases(caller: Caller, *, limit: int = 10, cursor: str | None = None) -> Page[models.Lease]:
-    """Return a page of live leases, oldest first: an agent's own leases, all leases for people."""
+    """Return a page of live leases, oldest first: an agent's own leases, all leases for people.
+
+    The read is confirmed as `delivered_results` does.
+    """
     live = models.Lease.objects.live().of_holder(caller.party).with_task()
-    return keyset(live, "leased_at", datetime, limit=limit, cursor=cursor, name="leases")
+    read = keyset(live, "leased_at", datetime, limit=limit, cursor=cursor, name="leases")
+    outages.confirm_reads()
+    return read
 
 
 def newest_sent(caller: Caller, *, dialect: str, limit: int, offset: int) -> tuple[Sequence[models.Task], int]:

@@ -57,7 +57,8 @@ def find(sender: Agent, recipient: Agent, task_id: str) -> Task:
     rows = _of(sender, recipient).filter(uuid=UUID(task_id) if is_uuid else _NONE)
     task = rows.with_parties().select_related("result").first()
     if task is None or not is_uuid:
-        outages.confirm_reads()
+        if is_uuid:
+            outages.confirm_reads()
         raise UnknownTaskError(f'no task "{task_id[:100]}" is known to you', task_id=task_id[:100])
     return task
 

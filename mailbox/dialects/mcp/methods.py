@@ -10,6 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from mailbox.database import outages
 from mailbox.database.paging import BUDGET
 from mailbox.dialects.base.bodies import Lax, Text, encoded
 from mailbox.dialects.base.view import parse
@@ -107,6 +108,7 @@ def _artifact_contents(call: McpCall, task_id: UUID, name: str, uri: str) -> lis
     task = expiry.current(call.caller, task_id)
     named = next((one for one in answers.produced_artifacts(task) if one.artifact_id == name), None)
     if named is None:
+        outages.confirm_reads()
         raise UnknownTaskError.of(task_id)
     if named.size > BUDGET:
         raise messages.InvalidParamsError(

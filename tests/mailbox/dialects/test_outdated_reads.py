@@ -4,8 +4,9 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import OperationalError
+from django.db import OperationalError, connection
 
+from mailbox.access import audit
 from mailbox.database import outages
 from mailbox.dialects.corvid import handler
 from mailbox.dialects.mcp.wire import task_uri
@@ -35,6 +36,8 @@ CALLS = {
     "corvid task": ("GET", f"/a2a/tasks/{TASK}", None),
     "yeoman task": ("GET", f"/api/tasks/{TASK}", None),
     "yeoman cancel": ("DELETE", f"/api/tasks/{TASK}", None),
+    "covenant leases": ("GET", "/a2a/leases", None),
+    "covenant delivered results": ("GET", "/a2a/results/delivered", None),
     "marianne task": ("GET", f"/a2a/inboxes/alice/tasks/{TASK}", None),
     "marianne accept": ("POST", f"/a2a/inboxes/alice/tasks/{TASK}/accept", {}),
 }
@@ -56,9 +59,11 @@ TOOLS: dict[str, dict[str, Any]] = {
 @pytest.fixture
 def outdate(monkeypatch):
     """Return the act after which the leader's rows are old."""
+    of_the_test = len(connection.savepoint_ids)
 
     def fail():
-        raise OperationalError("the standby confirms no commit")
+        if len(connection.savepoint_ids) == of_the_test:
+            raise OperationalError("the standby confirms no commit")
 
     return lambda: monkeypatch.setattr(outages, "confirm_reads", fail)
 
@@ -72,7 +77,7 @@ def test_a_path_that_finds_no_task_answers_only_after_a_commit(alice, outdate, c
     method, path, body = call
     api = Api(alice)
 
-    assert api.call(method, path, body).status_code == (200 if path.endswith("/drain") else 404)
+    assert api.call(method, path, body).status_code in (200, 404)
     outdate()
 
     assert_unavailable(api.call(method, path, body))
@@ -87,6 +92,27 @@ def test_an_acknowledgement_of_some_tasks_reports_no_unknown_task_without_a_comm
     outdate()
 
     assert_unavailable(api.post("/a2a/results/ack", both))
+
+
+def test_a_refusal_that_the_journal_only_counts_is_answered_only_after_a_commit(alice, outdate, monkeypatch):
+    monkeypatch.setattr(audit, "MOST_ROWS", 1)
+    result = {"task_id": TASK, "status": "ok", "content": []}
+    api = Api(alice)
+
+    assert [api.post("/a2a/results", result).status_code for _ in range(2)] == [404, 404]
+    outdate()
+
+    assert_unavailable(api.post("/a2a/results", result))
+
+
+def test_a_webhook_is_unknown_only_after_a_commit(alice, bob, outdate):
+    client = OfficialClient(alice, bob)
+    params = {"taskId": client.send()["id"], "id": "none"}
+
+    assert client.error("GetTaskPushNotificationConfig", params) == (-32001, "TASK_NOT_FOUND")
+    outdate()
+
+    assert_unavailable(client.response("GetTaskPushNotificationConfig", params))
 
 
 @pytest.mark.parametrize(("method", "params"), METHODS.items())
@@ -110,8 +136,10 @@ def test_mcp_finds_no_task_only_after_a_commit(alice, outdate, name, version):
     assert_unavailable(client.response("tools/call", {"name": name, "arguments": TOOLS[name]}))
 
 
-def test_mcp_finds_no_resource_only_after_a_commit(alice, outdate):
-    client, wanted = McpClient(alice), {"uri": task_uri(UUID(TASK))}
+@pytest.mark.parametrize("names_an_artifact", [False, True])
+def test_mcp_finds_no_resource_only_after_a_commit(alice, bob, outdate, names_an_artifact):
+    client, task = McpClient(alice), factories.sent_task(alice, bob)
+    wanted = {"uri": f"{task_uri(task.uuid)}/artifacts/none" if names_an_artifact else task_uri(UUID(TASK))}
 
     assert client.error("resources/read", wanted) == (200, -32602)
     outdate()
