@@ -44,7 +44,8 @@ class Hooks:
             is_refused = is_first and random.Random(f"{self.seed} {path} {call_id}").random() < REFUSED_AT_FIRST
             status = 500 if is_refused else 200
             self.calls[path].append(Call(call_id, status, body))
-            self.accepted[path] += not is_refused
+            if not is_refused:
+                self.accepted[path] += 1
             return status
 
 

@@ -144,6 +144,15 @@ def test_a_webhook_is_over_when_it_has_accepted_the_last_event():
     assert [call.id for call in hooks.calls["/hook"]][-1] == "three"
 
 
+def test_a_refused_callback_has_not_come():
+    hooks = Hooks(1)
+    refused = next(path for path in map("/{}".format, range(100)) if hooks.take(path, "", "{}") == 500)
+
+    assert refused not in hooks.accepted
+    assert hooks.take(refused, "", "{}") == 200
+    assert refused in hooks.accepted
+
+
 def test_an_error_that_ends_a_waiting_answer_is_repeated_until_the_task_is_there(monkeypatch):
     answers = iter([(200, {"error": {"code": 503, "status": "UNAVAILABLE"}}), (200, {"task": {"id": "task"}})])
     world: Any = SimpleNamespace(history=History(1), url="http://127.0.0.1:9")
