@@ -15,7 +15,7 @@ from datetime import datetime
 from typing import Any, TypeVar
 from uuid import UUID
 
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from mailbox.access import capabilities, requests
@@ -219,16 +219,19 @@ def decision(caller: Caller) -> Iterator[Journal]:
     """Take one decision in one durable transaction, which commits the change together with its journal rows.
 
     A `MailboxError` rolls the change back. Then `refuse` notes its own row, `MailboxError.entry`. Without one,
-    `outages.confirm_reads` confirms the rows that the decision read. On SQLite the transaction takes the write lock
-    when it begins.
+    `outages.confirm_reads` confirms the rows that the decision read. If the session has ended, `OperationalError` is
+    raised instead. On SQLite the transaction takes the write lock when it begins.
     """
+    session: object = None
     try:
         with write_turns.turn(), transaction.atomic(durable=True):
-            journal = Journal(caller)
+            journal, session = Journal(caller), connection.connection
             yield journal
             journal.write()
         journal.committed()
     except MailboxError as refusal:
+        if connection.connection is not session:  # after a failed rollback, Django connects anew, perhaps elsewhere
+            raise OperationalError("the session of the decision has ended") from refusal
         if refusal.entry is None:
             outages.confirm_reads()
         else:

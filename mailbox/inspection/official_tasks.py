@@ -13,7 +13,7 @@ from uuid import UUID
 
 from django.db import connection
 
-from mailbox.database import listed, managers, outages, prepared
+from mailbox.database import listed, managers, prepared
 from mailbox.database.bell import topics
 from mailbox.database.bell.waiters import AwaitedLook, SharedLook
 from mailbox.database.paging import BUDGET, after, in_turn, page
@@ -24,7 +24,6 @@ from mailbox.words.errors import UnknownTaskError
 
 MOST_COUNTED = 10_000
 _UUID = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
-_NONE = UUID(int=0)
 _LIST = "official tasks"
 _CHANGED = ("state", "awaits", "outcome", "attempt", "turn", "journal_seq", "status_at", "is_direct")
 _RESULT = ("id", "status", "content", "error_message", "has_more")
@@ -53,23 +52,14 @@ def find(sender: Agent, recipient: Agent, task_id: str) -> Task:
 
     Raises `UnknownTaskError` for any other task, and for an id of no task.
     """
-    is_uuid = _UUID.fullmatch(task_id) is not None
-    rows = _of(sender, recipient).filter(uuid=UUID(task_id) if is_uuid else _NONE)
-    task = rows.with_parties().select_related("result").first()
-    if task is None or not is_uuid:
-        if is_uuid:
-            outages.confirm_reads()
-        raise UnknownTaskError(f'no task "{task_id[:100]}" is known to you', task_id=task_id[:100])
-    return task
+    if not _UUID.fullmatch(task_id):
+        raise UnknownTaskError(f"no task {task_id[:100]} is known to you", task_id=task_id[:100])
+    return _of(sender, recipient).with_parties().select_related("result").by_id(UUID(task_id))
 
 
 def now(task: Task) -> Task:
     """Return the task as it is now, with its result. Raises `UnknownTaskError` if it was deleted."""
-    current = Task.objects.filter(pk=task.pk).select_related("result").first()
-    if current is None:
-        outages.confirm_reads()
-        raise UnknownTaskError.of(task.uuid)
-    return current
+    return Task.objects.select_related("result").by_id(task.uuid)
 
 
 def listing(

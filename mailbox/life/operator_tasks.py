@@ -21,7 +21,7 @@ from mailbox.models import Agent, CapabilityGrant, Task
 from mailbox.models.task import id_of_copy
 from mailbox.words import json_text
 from mailbox.words.envelopes import AgentRef, DuplicateSafety, Idempotency, ResultStatus, TaskEnvelope, TaskSource
-from mailbox.words.errors import InvalidRequestError, UnknownTaskError
+from mailbox.words.errors import InvalidRequestError
 from mailbox.words.sealed import ERASED
 
 LONGEST = 400  # characters of a key that gets a suffix; a longer key is replaced by its SHA-256
@@ -35,8 +35,8 @@ def send_task(caller: Caller, envelope: TaskEnvelope) -> Task:
     program may act as ``operators@hub``. The result waits at ``operators@hub`` until a person calls `acknowledge`.
     A copy is taken of a task that has ended. Raises `UnknownTaskError` or `InvalidRequestError` for another task.
     """
-    if envelope.copy_of is not None:
-        _require_ended(envelope.copy_of)
+    if envelope.copy_of and Task.objects.only("state").by_id(envelope.copy_of).state != Task.State.RESOLVED:
+        raise InvalidRequestError({"task": "it has not ended yet"})
     return sending.send_task(
         _as_operators(caller), replace(envelope, sender=None, source=TaskSource.USER, converses=False)
     )
@@ -58,14 +58,6 @@ def may_answer(agent: Agent) -> bool:
     sender = own_agent_setup.hub_agent(OPERATORS)
     live = CapabilityGrant.objects.live(timezone.now()).filter(subject=agent)
     return any(requests.is_for(grant, requests.RESPOND, sender) for grant in live)
-
-
-def _require_ended(task_id: UUID) -> None:
-    state = Task.objects.filter(uuid=task_id).values_list("state", flat=True).first()
-    if state is None:
-        raise UnknownTaskError.of(task_id)
-    if state != Task.State.RESOLVED:
-        raise InvalidRequestError({"task": "it has not ended yet"})
 
 
 def _as_operators(caller: Caller) -> Caller:

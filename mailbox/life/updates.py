@@ -62,7 +62,7 @@ def post_updates(
     """
     conversation.check_updates(updates, MAX_UPDATES)
     caller.must_do_more_than_send()
-    wanted = [update for update in updates if not _is_empty(update)]
+    wanted = [one for one in updates if isinstance(one, ArtifactUpdate) or one.status != UpdateStatus.WORKING]
     with audit.decision(caller) as journal:
         task = visible_locked(caller, task_id)
         if attempt_id is not None and (seq := _posted_before(caller, task, wanted, attempt_id)) is not None:
@@ -77,10 +77,6 @@ def post_updates(
             _record(task, lease, update, size, attempt_id, journal)
         quotas.grow(task.sender_id, sum(sizes))
     return Posted(seq=task.journal_seq, turn=task.turn)
-
-
-def _is_empty(update: Update | ArtifactUpdate) -> bool:
-    return isinstance(update, Update) and update.status == UpdateStatus.WORKING
 
 
 def _posted_before(

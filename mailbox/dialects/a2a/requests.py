@@ -69,12 +69,8 @@ class Params(BaseModel):
     def _without_absent(cls, body: Any) -> Any:
         if not isinstance(body, dict):
             return body
-        present = {cls._alias_of.get(key, key): value for key, value in body.items() if _is_present(value)}
+        present = {cls._alias_of.get(key, key): value for key, value in body.items() if value not in (None, "")}
         return present | {key: body[key] for key in cls.with_presence if key in body}
-
-
-def _is_present(value: object) -> bool:
-    return value is not None and value != ""
 
 
 def _storable(text: str) -> str:
@@ -119,10 +115,6 @@ def _specified(role: str) -> str:
     if role == ROLES[0]:
         raise ValueError("is required")
     return role
-
-
-def _filter(state: str) -> str | None:
-    return None if state == STATES[0] else state
 
 
 def _not_blank(text: str) -> str:
@@ -184,7 +176,9 @@ HeaderText = Annotated[str, Strict(), Field(max_length=HEADER_MAX_LENGTH), After
 Count = Annotated[int, BeforeValidator(_integer), Field(ge=0, le=MAX_INT32)]
 Flag = Annotated[bool, BeforeValidator(_boolean), Strict()]
 Role = Annotated[str, BeforeValidator(_named(ROLES)), AfterValidator(_specified)]
-StateFilter = Annotated[str | None, BeforeValidator(_named(STATES)), AfterValidator(_filter)]
+StateFilter = Annotated[
+    str | None, BeforeValidator(_named(STATES)), AfterValidator(lambda state: None if state == STATES[0] else state)
+]
 Moment = Annotated[datetime, BeforeValidator(_moment)]
 
 

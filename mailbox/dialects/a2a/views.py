@@ -191,15 +191,14 @@ class RestView(OfficialView):
     def answer_type(self) -> str:
         """Return the media type that the request names, as its body's type or as acceptable."""
         accepted = self.request.headers.get("Accept", "").lower()
-        named = (bodies.media_type(self.request._request), *_types(accepted))
+        named = (
+            bodies.media_type(self.request._request),
+            *(one.partition(";")[0].strip() for one in accepted.split(",")),
+        )
         return OFFICIAL_JSON if OFFICIAL_JSON in named else PLAIN_JSON
 
     def fault(self, error: Exception) -> object:
         return errors.rest_error(error)
-
-
-def _types(accept: str) -> list[str]:
-    return [one.partition(";")[0].strip() for one in accept.split(",")]
 
 
 def _served(

@@ -15,7 +15,7 @@ from a2a_hub_client import Answer, AsyncHub, Hub, _calls
 from a2a_hub_client._sync import connection
 from a2a_hub_client.errors import AnswerError, UnavailableError, UnreachableError
 from a2a_hub_client.refusals import UnauthenticatedError
-from a2a_hub_client.retry import Retry
+from a2a_hub_client.retry import AttemptIds, Retry
 from tests.support.http_servers import Handler, serving
 
 pytestmark = pytest.mark.one_database
@@ -220,3 +220,56 @@ def test_a_wait_for_a_result_limits_the_repeats():
             task.result(timeout=0.01)
 
     assert len(server.requests) == 1
+
+
+RECEIVED = {"kind": "a2a_tasks_leased", "leases": [], "posted": [], "refused": []}
+DRAINED = {"kind": "a2a_results_drained", "results": [], "acked": [], "unknown": [], "refused": []}
+
+
+def attempts_of(server):
+    return [json.loads(request.content)["attempt_id"] for request in server.requests]
+
+
+@pytest.mark.parametrize(("verb", "answer"), [("receive", RECEIVED), ("drain", DRAINED)])
+def test_an_attempt_id_that_took_nothing_names_the_next_receive(verb, answer):
+    spent = {**answer, "attempt_spent": True}
+    server = Server(*(httpx.Response(200, json=one) for one in (answer, answer, spent, answer)))
+    with Hub("http://hub", "k1", transport=httpx.MockTransport(server)) as hub:
+        for _ in range(4):
+            getattr(hub, verb)(wait=0)
+
+    first, second, third, fourth = attempts_of(server)
+    assert first == second == third != fourth
+
+
+def test_the_attempt_id_of_a_receive_without_an_answer_names_the_next_one():
+    server = Server(httpx.ReadError("cut"), httpx.Response(200, json=RECEIVED))
+    with Hub("http://hub", "k1", transport=httpx.MockTransport(server), retry=Retry(patience=0)) as hub:
+        with pytest.raises(UnreachableError):
+            hub.receive(wait=0)
+        hub.receive(wait=0)
+
+    first, second = attempts_of(server)
+    assert first == second
+
+
+def test_receives_at_once_have_ids_of_their_own():
+    ids = AttemptIds()
+    with ids.attempt(None) as first, ids.attempt(None) as second, ids.attempt("own") as third:
+        pass
+
+    assert first.id != second.id
+    assert third.id == "own"
+    with ids.attempt(None) as one, ids.attempt(None) as other, ids.attempt(None) as new:
+        assert {one.id, other.id} == {first.id, second.id}
+        assert new.id not in {first.id, second.id}
+
+
+def test_a_forked_process_uses_no_attempt_id_of_its_parent(monkeypatch):
+    ids = AttemptIds()
+    with ids.attempt(None) as parents:
+        pass
+    monkeypatch.setattr("os.getpid", lambda: 0)
+
+    with ids.attempt(None) as childs:
+        assert childs.id != parents.id

@@ -1,5 +1,5 @@
 import pytest
-from django.db import DatabaseError, connection, transaction
+from django.db import DatabaseError, OperationalError, connection, transaction
 from django.utils import timezone
 
 from mailbox.access import audit
@@ -7,7 +7,7 @@ from mailbox.database.bell import ringing
 from mailbox.journal import access_entries
 from mailbox.life import leasing, sending
 from mailbox.models import AuditEvent, Task
-from mailbox.words.errors import CapabilityMissingError, TaskConflictError
+from mailbox.words.errors import CapabilityMissingError, TaskConflictError, WrongPartyError
 from tests.support import factories
 
 pytestmark = pytest.mark.django_db
@@ -58,6 +58,18 @@ def test_all_rows_of_a_decision_have_the_same_time(alice, bob):
 
     (leased,) = factories.journal("a2a_task_leased")
     assert leased.at == lease.leased_at == lease.last_seen_at
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.skipif(connection.vendor != "postgresql", reason="a SQLite connection does not end by itself")
+def test_a_refusal_whose_session_ended_at_the_rollback_is_no_refusal(alice):
+    def decide():
+        with audit.decision(alice):
+            connection.connection.close()
+            raise WrongPartyError
+
+    with pytest.raises(OperationalError, match="has ended"):
+        decide()
 
 
 def test_journal_rows_of_a_task_are_numbered_without_gaps(alice, bob, olga):

@@ -1,13 +1,16 @@
-"""How a client repeats requests that fail for now: with growing random pauses, for a limited time."""
+"""How a client repeats requests that fail for now, and which attempt ids its receives have."""
 
 from __future__ import annotations
 
 import dataclasses
+import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import timedelta
+from uuid import UUID, uuid4
 
 from a2a_hub_client.errors import HubError, NotNowError
 
@@ -99,3 +102,40 @@ class Patience:
             return retry
         most = float("inf") if retry.patience is None else seconds(retry.patience)
         return dataclasses.replace(retry, patience=self.left(most=most))
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One receive. ``is_over``: its id has taken something or is spent, so that it names no other receive."""
+
+    id: UUID | str
+    is_over: bool = False
+
+
+class AttemptIds:
+    """The attempt ids of a client's receives. An id that has taken nothing names a later receive, too.
+
+    A copy of a request may arrive after the empty answer and take something. The later receive then gets it. Several
+    threads may receive at once, each under an id of its own. A process that was forked begins with new ids.
+    """
+
+    def __init__(self) -> None:
+        self._unspent: list[tuple[int, UUID | str]] = []  # each with the process that may use it
+
+    @contextmanager
+    def attempt(self, own: UUID | str | None) -> Iterator[Attempt]:
+        """Yield the receive for the block. ``own`` is the id that the program keeps by itself; None takes one."""
+        attempt = Attempt(own or self._take())
+        try:
+            yield attempt
+        finally:
+            if own is None and not attempt.is_over:
+                self._unspent.append((os.getpid(), attempt.id))
+
+    def _take(self) -> UUID | str:
+        with suppress(IndexError):  # none is left
+            while True:
+                process, unspent = self._unspent.pop()
+                if process == os.getpid():
+                    return unspent
+        return uuid4()

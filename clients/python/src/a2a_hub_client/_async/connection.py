@@ -12,7 +12,7 @@ import httpx
 from a2a_hub_client._calls import PAGE, Call, error_of_answer, get, page
 from a2a_hub_client.credentials import Credentials
 from a2a_hub_client.errors import HubError, UnreachableError
-from a2a_hub_client.retry import Backoff, Duration, Retry, seconds
+from a2a_hub_client.retry import AttemptIds, Backoff, Duration, Retry, seconds
 
 KEPT_CONNECTIONS = 20
 T = TypeVar("T")
@@ -44,6 +44,7 @@ class AsyncTransport:
         self.credentials = credentials
         self.timeout = seconds(timeout)
         self.replaced = transport
+        self.drains, self.receives = AttemptIds(), AttemptIds()
         self._process = os.getpid()
         self._pool = self._new_pool()
 

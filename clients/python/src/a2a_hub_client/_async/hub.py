@@ -235,10 +235,12 @@ class AsyncSending(AsyncConnection):
     ) -> Drained:
         """Acknowledge results, and drain the next results in one request. `results` does this in a loop.
 
-        The same ``attempt_id`` gets the same results again; None makes one. Raises `AttemptSpentError` for an id whose
-        results were acknowledged.
+        The same ``attempt_id`` gets the same results again. None makes one, or uses one again that got nothing. Raises
+        `AttemptSpentError` for an id whose results were acknowledged.
         """
-        drained = await self.perform(_calls.drain(attempt_id or uuid4(), most=most, wait=seconds(wait), ack=ack))
+        with self._transport.drains.attempt(attempt_id) as attempt:
+            drained = await self.perform(_calls.drain(attempt.id, most=most, wait=seconds(wait), ack=ack))
+            attempt.is_over = bool(drained.results) or drained.attempt_spent
         if drained.attempt_spent and attempt_id is not None:
             raise AttemptSpentError("the results of this attempt id are acknowledged")
         return drained
@@ -275,13 +277,16 @@ class AsyncWorking(AsyncConnection):
 
         ``most`` and the number of ``answers`` are at most 100. ``wait`` is at most the longest wait of the hub, by
         default 50 seconds. The same ``attempt_id`` gets the same leases again, so keep an id of your own until its
-        leases have arrived. None makes one. Leases whose answer was lost are in `leases`.
+        leases have arrived. None makes one, or uses one again that got nothing. Leases whose answer was lost are in
+        `leases`.
 
         Raises `AttemptSpentError` for an id whose leases have ended, and `WrongPartyError` for people.
         """
-        waiting = {"max": most, "wait_ms": milliseconds(wait), "attempt_id": attempt_id or uuid4()}
-        fields = {**waiting, "results": [answer.body() for answer in answers] or None}
-        received = await self.perform(post("/a2a/tasks/lease", fields, whole(Received), wait=seconds(wait)))
+        results = [answer.body() for answer in answers] or None
+        with self._transport.receives.attempt(attempt_id) as attempt:
+            waiting = {"max": most, "wait_ms": milliseconds(wait), "attempt_id": attempt.id, "results": results}
+            received = await self.perform(post("/a2a/tasks/lease", waiting, whole(Received), wait=seconds(wait)))
+            attempt.is_over = bool(received.leases) or received.attempt_spent
         if received.attempt_spent and attempt_id is not None:
             raise AttemptSpentError("the leases of this attempt id have ended")
         return received
