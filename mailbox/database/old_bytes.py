@@ -19,7 +19,8 @@ def forget() -> bool:
     for table in _full_text_tables():
         _merge(table)
     with connection.cursor() as cursor:
-        busy, *_ = cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        busy, *_ = cursor.fetchone()
     return not busy
 
 

@@ -193,16 +193,15 @@ class Session:
         """Add parameters for the statements that follow, as SQLite stores them."""
         self.values.update(values)
 
-    def run(self, sql: str) -> Any:
-        return self.cursor.execute(self.written(sql), self.values)
+    def run(self, sql: str) -> None:
+        self.cursor.execute(self.written(sql), self.values)
 
     def row(self, sql: str) -> Row | None:
-        row: Row | None = self.run(sql).fetchone()
-        return row
+        return next(iter(self.rows(sql)), None)
 
     def rows(self, sql: str) -> Sequence[Row]:
-        rows: Sequence[Row] = self.run(sql).fetchall()
-        return rows
+        self.run(sql)
+        return list(self.cursor.fetchall())  # by Django's cursor, whose errors are Django's
 
 
 @contextmanager

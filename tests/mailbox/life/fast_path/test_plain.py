@@ -7,11 +7,12 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
-from django.db import connection, transaction
+from django.db import OperationalError, connection, transaction
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
 from mailbox.access.callers import Caller
+from mailbox.database import managers
 from mailbox.journal import task_entries
 from mailbox.life import leasing, results, sending
 from mailbox.life.fast_path import plain, postgresql, sqlite, statements
@@ -243,3 +244,12 @@ def test_sqlite_finds_the_next_row_by_its_index(sql, indexes):
 
     assert {name for name in indexes if name in plan} == indexes
     assert "TEMP B-TREE" not in plan
+
+
+@on_sqlite
+@pytest.mark.parametrize("read", [sqlite.Session.row, sqlite.Session.rows])
+def test_an_error_while_sqlite_fetches_rows_is_one_of_django(read):
+    overflow = "SELECT abs(column1) FROM (VALUES (1), (-9223372036854775808))"
+
+    with managers.open_named() as cursor, pytest.raises(OperationalError, match="overflow"):
+        read(sqlite.Session(cursor, {}, str), overflow)
