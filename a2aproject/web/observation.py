@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Collection, Iterable
+from contextlib import suppress
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID
@@ -48,10 +49,14 @@ ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundred
 
 
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
-    """Count an answered request. ``route`` is the pattern of its path, so that the number of series has a bound."""
-    requests, durations = _series(route, method if method in log.METHODS else "other", status)
-    requests.inc()
-    durations.observe(seconds)
+    """Count an answered request. ``route`` is the pattern of its path, so that the number of series has a bound.
+
+    A process without memory or disk for a new series leaves it out: the answer is not changed by its count.
+    """
+    with suppress(MemoryError, OSError):
+        requests, durations = _series(route, method if method in log.METHODS else "other", status)
+        requests.inc()
+        durations.observe(seconds)
 
 
 @lru_cache(MOST_KEPT)

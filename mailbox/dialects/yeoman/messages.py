@@ -121,17 +121,13 @@ def _heartbeat(caller: Caller, envelope: Envelope) -> dict[str, Any]:
 def _status_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
     """Answer with the task of the query; without a ``task_id``, with the newest tasks that the caller sent."""
     if "task_id" in envelope.content:
-        return _queried(caller, envelope, "status_response")
+        return _result_query(caller, envelope, "status_response")
     newest, total = tasks.newest(caller, limit=NEWEST_SHOWN)
     data = {"timestamp": timezone.now().isoformat(), "sessions": newest, "agents": [], "metrics": {"tasks": total}}
     return {"type": "status_response", "data": data}
 
 
-def _result_query(caller: Caller, envelope: Envelope) -> dict[str, Any]:
-    return _queried(caller, envelope, "result_response")
-
-
-def _queried(caller: Caller, envelope: Envelope, kind: str) -> dict[str, Any]:
+def _result_query(caller: Caller, envelope: Envelope, kind: str = "result_response") -> dict[str, Any]:
     task_id = envelope.content.get("task_id")
     record = tasks.record_or_none(caller, task_id)
     if record is None:

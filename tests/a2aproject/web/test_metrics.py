@@ -1,5 +1,6 @@
 """`/metrics`: who may read it, and what it tells."""
 
+import errno
 from datetime import timedelta
 from ipaddress import ip_network
 
@@ -155,6 +156,16 @@ def test_all_pages_of_the_admin_are_one_route(read):
     Client().get("/admin/auth/user/")
 
     assert read()[requests_of("/admin/", status="302")] - before.get(requests_of("/admin/", status="302"), 0) == 2
+
+
+@pytest.mark.parametrize("failure", [MemoryError, OSError(errno.ENOMEM, "no memory"), OSError(errno.ENOSPC, "full")])
+def test_a_request_that_cannot_be_counted_is_answered(alice, monkeypatch, failure):
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(observation, "_series", fail)
+
+    assert Api(alice).get("/a2a/queue").status_code == 200
 
 
 def test_waits_are_counted_while_they_last(read, settings, monkeypatch):
