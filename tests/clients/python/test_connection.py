@@ -269,7 +269,7 @@ def test_a_forked_process_uses_no_attempt_id_of_its_parent(monkeypatch):
     ids = AttemptIds()
     with ids.attempt(None) as parents:
         pass
-    monkeypatch.setattr("os.getpid", lambda: 0)
+    monkeypatch.setattr("a2a_hub_client.retry.os", SimpleNamespace(getpid=lambda: 0))
 
     with ids.attempt(None) as childs:
         assert childs.id != parents.id
