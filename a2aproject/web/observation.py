@@ -51,9 +51,9 @@ ADMIN = "/admin/"  # the route of all pages of Django's admin, which has hundred
 def count_request(route: str, method: str, status: int, seconds: float) -> None:
     """Count an answered request. ``route`` is the pattern of its path, so that the number of series has a bound.
 
-    A process without memory or disk for a new series leaves it out: the answer is not changed by its count.
+    A process without memory for a new series leaves it out: the answer does not change with its count.
     """
-    with suppress(MemoryError, OSError):
+    with suppress(MemoryError, OSError, IndexError):  # the library raises `IndexError` once a file could not grow
         requests, durations = _series(route, method if method in log.METHODS else "other", status)
         requests.inc()
         durations.observe(seconds)

@@ -231,18 +231,34 @@ def attempts_of(server):
 
 
 @pytest.mark.parametrize(("verb", "answer"), [("receive", RECEIVED), ("drain", DRAINED)])
-def test_an_attempt_id_that_took_nothing_names_the_next_receive(verb, answer):
-    spent = {**answer, "attempt_spent": True}
-    server = Server(*(httpx.Response(200, json=one) for one in (answer, answer, spent, answer)))
+def test_an_attempt_id_that_took_nothing_names_the_next_receive_of_as_many(verb, answer):
+    server = Server(*[httpx.Response(200, json=answer)] * 4)
     with Hub("http://hub", "k1", transport=httpx.MockTransport(server)) as hub:
-        for _ in range(4):
-            getattr(hub, verb)(wait=0)
+        for most in (1, 1, 2, 1):
+            getattr(hub, verb)(wait=0, most=most)
 
-    first, second, third, fourth = attempts_of(server)
-    assert first == second == third != fourth
+    first, second, of_two, last = attempts_of(server)
+    assert first == second == last != of_two
 
 
-def test_the_attempt_id_of_a_receive_without_an_answer_names_the_next_one():
+@pytest.mark.parametrize(
+    ("verb", "answer", "more"),
+    [("receive", RECEIVED, {"posted": [TASK]}), ("drain", DRAINED, {"acked": [TASK], "unknown": [TASK]})],
+)
+def test_a_receive_whose_kept_id_is_spent_is_made_under_a_new_one(verb, answer, more):
+    spent = {**answer, **more, "attempt_spent": True}
+    server = Server(*(httpx.Response(200, json=one) for one in (answer, spent, answer)))
+    with Hub("http://hub", "k1", transport=httpx.MockTransport(server)) as hub:
+        getattr(hub, verb)(wait=0)
+        received = getattr(hub, verb)(wait=0)
+
+    first, second, third = attempts_of(server)
+    assert first == second != third
+    assert not received.attempt_spent
+    assert {name: [*map(str, getattr(received, name))] for name in more} == more
+
+
+def test_the_attempt_id_of_a_receive_without_an_answer_names_no_other():
     server = Server(httpx.ReadError("cut"), httpx.Response(200, json=RECEIVED))
     with Hub("http://hub", "k1", transport=httpx.MockTransport(server), retry=Retry(patience=0)) as hub:
         with pytest.raises(UnreachableError):
@@ -250,26 +266,23 @@ def test_the_attempt_id_of_a_receive_without_an_answer_names_the_next_one():
         hub.receive(wait=0)
 
     first, second = attempts_of(server)
-    assert first == second
+    assert first != second
 
 
-def test_receives_at_once_have_ids_of_their_own():
+def test_kept_attempt_ids_come_round():
     ids = AttemptIds()
-    with ids.attempt(None) as first, ids.attempt(None) as second, ids.attempt("own") as third:
-        pass
+    first, second = ids.take(1), ids.take(1)
+    ids.keep(first, 1)
+    ids.keep(second, 1)
 
-    assert first.id != second.id
-    assert third.id == "own"
-    with ids.attempt(None) as one, ids.attempt(None) as other, ids.attempt(None) as new:
-        assert {one.id, other.id} == {first.id, second.id}
-        assert new.id not in {first.id, second.id}
+    assert [ids.take(1), ids.take(1)] == [first, second]
+    assert ids.take(1) not in {first, second}
 
 
 def test_a_forked_process_uses_no_attempt_id_of_its_parent(monkeypatch):
     ids = AttemptIds()
-    with ids.attempt(None) as parents:
-        pass
+    parents = ids.take(1)
+    ids.keep(parents, 1)
     monkeypatch.setattr("a2a_hub_client.retry.os", SimpleNamespace(getpid=lambda: 0))
 
-    with ids.attempt(None) as childs:
-        assert childs.id != parents.id
+    assert ids.take(1) != parents

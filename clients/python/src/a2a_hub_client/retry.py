@@ -6,8 +6,8 @@ import dataclasses
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -104,38 +104,23 @@ class Patience:
         return dataclasses.replace(retry, patience=self.left(most=most))
 
 
-@dataclass(slots=True)
-class Attempt:
-    """One receive. ``is_over``: its id has taken something or is spent, so that it names no other receive."""
-
-    id: UUID | str
-    is_over: bool = False
-
-
 class AttemptIds:
-    """The attempt ids of a client's receives. An id that has taken nothing names a later receive, too.
+    """The attempt ids of a client's receives. An id that took nothing names a later receive of as many.
 
     A copy of a request may arrive after the empty answer and take something. The later receive then gets it. Several
     threads may receive at once, each under an id of its own. A process that was forked begins with new ids.
     """
 
     def __init__(self) -> None:
-        self._unspent: list[tuple[int, UUID | str]] = []  # each with the process that may use it
+        self._unspent: defaultdict[tuple[int, int], list[UUID]] = defaultdict(list)  # by process and number
 
-    @contextmanager
-    def attempt(self, own: UUID | str | None) -> Iterator[Attempt]:
-        """Yield the receive for the block. ``own`` is the id that the program keeps by itself; None takes one."""
-        attempt = Attempt(own or self._take())
+    def take(self, most: int) -> UUID:
+        """Return the id of a receive of ``most``: the oldest that took nothing, or a new one."""
         try:
-            yield attempt
-        finally:
-            if own is None and not attempt.is_over:
-                self._unspent.append((os.getpid(), attempt.id))
+            return self._unspent[os.getpid(), most].pop(0)
+        except IndexError:
+            return uuid4()
 
-    def _take(self) -> UUID | str:
-        with suppress(IndexError):  # none is left
-            while True:
-                process, unspent = self._unspent.pop()
-                if process == os.getpid():
-                    return unspent
-        return uuid4()
+    def keep(self, unspent: UUID, most: int) -> None:
+        """Keep the id of a receive that took nothing."""
+        self._unspent[os.getpid(), most].append(unspent)

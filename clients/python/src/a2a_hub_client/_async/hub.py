@@ -11,6 +11,7 @@ from uuid import UUID, uuid4
 
 import httpx
 import msgspec
+from msgspec.structs import replace
 
 from a2a_hub_client import _calls
 from a2a_hub_client._async.administration import AsyncAccess, AsyncUpkeep
@@ -235,14 +236,19 @@ class AsyncSending(AsyncConnection):
     ) -> Drained:
         """Acknowledge results, and drain the next results in one request. `results` does this in a loop.
 
-        The same ``attempt_id`` gets the same results again. None makes one, or uses one again that got nothing. Raises
-        `AttemptSpentError` for an id whose results were acknowledged.
+        The same ``attempt_id`` gets the same results again. None makes one, or takes the id of an earlier drain that
+        got nothing. Results whose answer was lost are in `delivered_results`. Raises `AttemptSpentError` for an id
+        whose results were acknowledged.
         """
-        with self._transport.drains.attempt(attempt_id) as attempt:
-            drained = await self.perform(_calls.drain(attempt.id, most=most, wait=seconds(wait), ack=ack))
-            attempt.is_over = bool(drained.results) or drained.attempt_spent
+        own = attempt_id or self._transport.drains.take(most)
+        drained = await self.perform(_calls.drain(own, most=most, wait=seconds(wait), ack=ack))
         if drained.attempt_spent and attempt_id is not None:
             raise AttemptSpentError("the results of this attempt id are acknowledged")
+        if drained.attempt_spent:
+            later = await self.drain(most=most, wait=wait)
+            return replace(later, acked=drained.acked, unknown=drained.unknown, refused=drained.refused)
+        if not drained.results and isinstance(own, UUID) and attempt_id is None:
+            self._transport.drains.keep(own, most)
         return drained
 
     async def ack(self, task_ids: Sequence[Id]) -> Acked:
@@ -277,18 +283,21 @@ class AsyncWorking(AsyncConnection):
 
         ``most`` and the number of ``answers`` are at most 100. ``wait`` is at most the longest wait of the hub, by
         default 50 seconds. The same ``attempt_id`` gets the same leases again, so keep an id of your own until its
-        leases have arrived. None makes one, or uses one again that got nothing. Leases whose answer was lost are in
-        `leases`.
+        leases have arrived. None makes one, or takes the id of an earlier receive that got nothing. Leases whose answer
+        was lost are in `leases`.
 
         Raises `AttemptSpentError` for an id whose leases have ended, and `WrongPartyError` for people.
         """
-        results = [answer.body() for answer in answers] or None
-        with self._transport.receives.attempt(attempt_id) as attempt:
-            waiting = {"max": most, "wait_ms": milliseconds(wait), "attempt_id": attempt.id, "results": results}
-            received = await self.perform(post("/a2a/tasks/lease", waiting, whole(Received), wait=seconds(wait)))
-            attempt.is_over = bool(received.leases) or received.attempt_spent
+        own = attempt_id or self._transport.receives.take(most)
+        waiting = {"max": most, "wait_ms": milliseconds(wait), "attempt_id": own}
+        fields = {**waiting, "results": [answer.body() for answer in answers] or None}
+        received = await self.perform(post("/a2a/tasks/lease", fields, whole(Received), wait=seconds(wait)))
         if received.attempt_spent and attempt_id is not None:
             raise AttemptSpentError("the leases of this attempt id have ended")
+        if received.attempt_spent:
+            return replace(await self.receive(most=most, wait=wait), posted=received.posted, refused=received.refused)
+        if not received.leases and isinstance(own, UUID) and attempt_id is None:
+            self._transport.receives.keep(own, most)
         return received
 
     async def lease(self, task_id: Id, *, attempt_id: Id | None = None) -> LeasedTask:
