@@ -73,7 +73,7 @@ def assert_unavailable(response):
 
 
 @pytest.mark.parametrize("call", CALLS.values(), ids=CALLS.keys())
-def test_a_path_that_finds_no_task_answers_only_after_a_commit(alice, outdate, call):
+def test_what_is_absent_or_held_is_answered_only_after_a_commit(alice, outdate, call):
     method, path, body = call
     api = Api(alice)
 

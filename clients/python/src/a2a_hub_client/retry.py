@@ -112,15 +112,15 @@ class AttemptIds:
     """
 
     def __init__(self) -> None:
-        self._unspent: defaultdict[tuple[int, int], list[UUID]] = defaultdict(list)  # by process and number
+        self._unspent: defaultdict[tuple[int, int], list[UUID | str]] = defaultdict(list)  # by process and number
 
-    def take(self, most: int) -> UUID:
+    def take(self, most: int) -> UUID | str:
         """Return the id of a receive of ``most``: the oldest that took nothing, or a new one."""
         try:
             return self._unspent[os.getpid(), most].pop(0)
         except IndexError:
             return uuid4()
 
-    def keep(self, unspent: UUID, most: int) -> None:
+    def keep(self, unspent: UUID | str, most: int) -> None:
         """Keep the id of a receive that took nothing."""
         self._unspent[os.getpid(), most].append(unspent)

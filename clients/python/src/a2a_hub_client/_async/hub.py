@@ -247,7 +247,7 @@ class AsyncSending(AsyncConnection):
         if drained.attempt_spent:
             later = await self.drain(most=most, wait=wait)
             return replace(later, acked=drained.acked, unknown=drained.unknown, refused=drained.refused)
-        if not drained.results and isinstance(own, UUID) and attempt_id is None:
+        if not drained.results and attempt_id is None:
             self._transport.drains.keep(own, most)
         return drained
 
@@ -296,7 +296,7 @@ class AsyncWorking(AsyncConnection):
             raise AttemptSpentError("the leases of this attempt id have ended")
         if received.attempt_spent:
             return replace(await self.receive(most=most, wait=wait), posted=received.posted, refused=received.refused)
-        if not received.leases and isinstance(own, UUID) and attempt_id is None:
+        if not received.leases and attempt_id is None:
             self._transport.receives.keep(own, most)
         return received
 
