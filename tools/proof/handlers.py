@@ -139,7 +139,8 @@ def _play(
 ) -> None:
     retry = Retry(patience=FINISHED_WITHIN, first_pause=0.05, longest_pause=1.0, on_trouble=diary.trouble)
     names = [f"{kind}-{rng.getrandbits(32):x}@proof" for kind in commands]
-    with Hub(stage.url, operator_key(stage), retry=retry) as operator, contextlib.ExitStack() as running:
+    operator = Hub(stage.url, operator_key(stage), timeout=60, retry=retry)
+    with operator, contextlib.ExitStack() as running:
         senders = [
             running.enter_context(Hub(url, _key(operator, f"sender-{rng.getrandbits(32):x}@proof"), retry=retry))
             for _ in range(SENDERS)
@@ -164,10 +165,13 @@ def _play(
 
 
 def _retry_until_done(operator: Hub, sending: Sequence[Future[None]]) -> None:
-    """Requeue tasks whose worker was killed before its first heartbeat, until the senders have all results."""
+    """Requeue tasks whose worker was killed before its first heartbeat, until the senders have all results.
+
+    A pass is not repeated, so it is kept short: a loaded hub may need a second for ten tasks.
+    """
     give_up_at = time.monotonic() + FINISHED_WITHIN
     while wait(sending, RETRY_EVERY).not_done and time.monotonic() < give_up_at:
-        operator.retry_stale(enabled=True, min_lease_age=STALE, max_attempts=100, max_requeues=100)
+        operator.retry_stale(enabled=True, min_lease_age=STALE, max_attempts=100, max_requeues=20)
     for sender in sending:
         sender.result(0)
 

@@ -69,7 +69,7 @@ def run(database: str, folder: Path, seed: int) -> Sequence[Part]:
 
 
 def _play(stage: Stage, url: str, diary: Diary, seed: int) -> None:
-    with Hub(stage.url, operator_key(stage), retry=PATIENT) as operator:
+    with Hub(stage.url, operator_key(stage), timeout=60, retry=PATIENT) as operator:
         senders = [_key(operator, f"package-sender-{number}@proof", "a2a.send.*") for number in range(2)]
         workers = [_key(operator, f"package-worker-{number}@proof", "a2a.respond.*") for number in range(WORKERS)]
     ended = threading.Event()

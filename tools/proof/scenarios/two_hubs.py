@@ -72,7 +72,7 @@ def cast_of(near: Stage, far: Stage, *, sender: str, worker: str) -> Cast:
     retry = _patient(troubles.append)
     return Cast(
         sender=Hub(near.url, sender, retry=retry),
-        operator=Hub(near.url, operator_key(near), retry=retry),
+        operator=Hub(near.url, operator_key(near), timeout=60, retry=retry),
         worker=Hub(far.url, worker, retry=retry),
         troubles=troubles,
     )
@@ -80,7 +80,7 @@ def cast_of(near: Stage, far: Stage, *, sender: str, worker: str) -> Cast:
 
 def operator_of(stage: Stage) -> Hub:
     """Return a client of the operator, which repeats each request until the hub answers it."""
-    return Hub(stage.url, operator_key(stage), retry=_patient())
+    return Hub(stage.url, operator_key(stage), timeout=60, retry=_patient())
 
 
 def _patient(on_trouble: Callable[[HubError], object] | None = None) -> Retry:
