@@ -16,7 +16,7 @@ from django.core.handlers.base import reset_urlconf
 from django.core.handlers.wsgi import WSGIHandler, WSGIRequest
 from django.core.signals import request_finished, request_started
 from django.db import close_old_connections, connection, reset_queries
-from django.http import HttpRequest, HttpResponse
+from django.http import FileResponse, HttpRequest, HttpResponse
 from django.http.request import HttpHeaders
 from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
@@ -98,13 +98,19 @@ def without_idle_receivers() -> None:
 
 
 def _sent(response: HttpResponseBase, environ: Mapping[str, Any]) -> Iterable[bytes]:
-    """Return what the web server sends: a large answer in pieces. Its request ends before, and frees all but bytes."""
-    if not isinstance(response, HttpResponse) or len(content := response.content) <= bodies.LARGE:
+    """Return what the web server sends: a large answer in pieces. Its request ends before, and frees all but bytes.
+
+    A file is read whole: in its own blocks, it would hold a thread for each client that does not read.
+    """
+    if not isinstance(response, HttpResponse | FileResponse):
+        return bodies.Begun(bodies.chunks(response, environ), response)
+    content = response.getvalue()
+    if len(content) <= bodies.LARGE and not response.streaming:
         return response
     response.close()
     if not connection.in_atomic_block:
         connection.close()
-    return bodies.large_answers.in_pieces(content, environ)
+    return [content] if len(content) <= bodies.LARGE else bodies.large_answers.in_pieces(content, environ)
 
 
 class Handler(WSGIHandler):

@@ -4,16 +4,18 @@ import socket
 from contextlib import ExitStack
 from urllib.parse import urlsplit
 
+import httpx
 import pytest
 
 from a2a_hub_client import Hub as Client
 from tests.load.cast import pairs
-from tests.support.hub import Hub, served, wait_until
+from tests.support.hub import PATIENCE, Hub, served, wait_until
 from tests.support.own_client import client_of
 
 pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 READERS, TASKS, SIZE = 200, 6, 900_000
+THREADS, STRANGERS = 64, 100
 MOST_GROWN, MOST_KEPT = 200, 150  # megabytes
 
 
@@ -28,6 +30,17 @@ def unread(hub: Hub, key: str) -> socket.socket:
     connection.sendall(
         f"GET /a2a/tasks/recent?limit=1000 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {key}\r\n\r\n".encode()
     )
+    return connection
+
+
+def unread_document(hub: Hub) -> socket.socket:
+    """Request a document of a megabyte without a key, and read nothing. The system's buffers take little of it."""
+    parts = urlsplit(hub.url)
+    connection = socket.socket()
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_MAXSEG, 536)
+    connection.connect((parts.hostname, parts.port))
+    connection.sendall(b"GET /api/schema/ HTTP/1.1\r\nHost: localhost\r\n\r\n")
     return connection
 
 
@@ -58,3 +71,10 @@ def test_200_unread_pages_take_less_than_200_megabytes_and_give_them_back(tmp_pa
             wait_until(lambda: memory(hub) - before < MOST_KEPT, every=0.5)
             record_property("kept", memory(hub) - before)
             sender.send(pair.worker.display, "after all readers left")
+
+
+def test_strangers_who_do_not_read_leave_threads_to_others(tmp_path):
+    with served(tmp_path, WEB_THREADS=str(THREADS)) as hub, ExitStack() as stack:
+        for _ in range(STRANGERS):
+            stack.enter_context(unread_document(hub))
+        assert httpx.get(f"{hub.url}/healthz", timeout=PATIENCE).is_success

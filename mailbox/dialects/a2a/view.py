@@ -5,6 +5,7 @@ The events of a task as chunks of a stream, and signs of life before an answer i
 
 from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import nullcontext
+from functools import partial
 from http import HTTPStatus
 from typing import Any, ClassVar
 
@@ -52,8 +53,7 @@ def _event_chunks(
 ) -> Iterator[bytes]:
     yield _chunk(first, wrap)
     try:
-        for frame in source:
-            yield _chunk(frame, wrap)
+        yield from map(partial(_chunk, wrap=wrap), source)  # which keeps no frame that is on its way
     except Exception as error:  # noqa: BLE001 (the status was sent, so that the stream must report it)
         yield b"event: error\ndata: " + broken(error) + b"\n\n"
 
@@ -165,10 +165,12 @@ class OfficialView(CrossOriginView):
     def _chunks(self, items: Iterator[Json | None]) -> Iterator[bytes]:
         yield SPACE
         try:
-            for item in items:
-                yield SPACE if item is None else self.wrap(encoded(self.result(item)))
+            yield from map(self._chunk, items)
         except Exception as error:  # noqa: BLE001 (the status was sent, so that the body must report it)
             yield self.broken(error)
+
+    def _chunk(self, item: Json | None) -> bytes:
+        return SPACE if item is None else self.wrap(encoded(self.result(item)))
 
     def answer(self, result: object) -> Response:
         """Return the response with this result."""

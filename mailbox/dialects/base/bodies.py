@@ -10,13 +10,15 @@ import ctypes
 import json
 import re
 import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Mapping
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping
+from contextlib import closing
 from datetime import UTC, datetime
 from typing import Annotated, Any, Literal
 
 import orjson
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, StreamingHttpResponse, UnreadablePostError
+from django.http.response import HttpResponseBase
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PlainValidator, Strict
 from rest_framework.negotiation import BaseContentNegotiation
 from rest_framework.parsers import BaseParser
@@ -43,7 +45,9 @@ WorkTimeoutMs = Annotated[int, Strict(), Field(ge=1, le=LONGEST_MS, description=
 LARGE = 256 * 1024  # bytes; a larger answer is sent in pieces
 PIECE = 32 * 1024  # bytes that are handed to the web server at once, which takes few pieces before the client has
 MOST_LARGE = 64 * 1024 * 1024  # bytes of large answers that one process holds for their readers
-SHARE = 4  # one reader may have one byte of so many
+SHARE = 4  # one reader may have one byte of so many, and all readers together one web thread of so many
+THREADS_SHARE = 32  # one reader may have one web thread of so many
+FEW = 8  # web threads that one reader may have in any process
 RETRY_AFTER = 1  # second
 QUIET = 2.0  # seconds after a large answer, at least, until freed memory is given back
 _give_back = getattr(ctypes.CDLL(None), "malloc_trim", None)  # of glibc
@@ -156,7 +160,7 @@ _RENDERER = JSONRenderer()
 class Begun:
     """The chunks of a response whose source has begun. Closing it closes the source, also if nothing was sent."""
 
-    def __init__(self, chunks: Iterator[bytes], source: Generator[object, None, Any]) -> None:
+    def __init__(self, chunks: Iterator[bytes], source: Generator[object, None, Any] | HttpResponseBase) -> None:
         self._chunks, self._source = chunks, source
 
     def __iter__(self) -> Begun:
@@ -170,7 +174,10 @@ class Begun:
 
 
 class LargeAnswer:
-    """A large answer in pieces. A cut answer has lost its bytes, and its connection ends after the pieces under way."""
+    """A large answer in pieces. Its thread waits until the client has taken them, or the connection has ended.
+
+    A cut answer has lost its bytes, and its connection ends after the pieces under way.
+    """
 
     def __init__(self, content: bytes, reader: str, answers: LargeAnswers) -> None:
         self.reader, self.size = reader, len(content)
@@ -190,14 +197,15 @@ class LargeAnswer:
         self._answers.end(self)
 
     def cut(self) -> None:
-        self._content = b""
+        self._content, self.size = b"", 0
 
 
 class LargeAnswers:
     """The large answers that this process holds for their readers: at most ``most`` bytes, and a share for each reader.
 
     A reader is a caller, or the network of a client without one. Answers beyond a bound cut the reader's oldest answer,
-    or that of the reader with most bytes. A reader's only answer is never cut for its size.
+    or that of the reader with most bytes. A reader's only answer is never cut for its size. Cut or not, an answer holds
+    a thread until it is closed. Beyond the threads of its reader, or of all readers, an answer is cut at once.
     """
 
     def __init__(self, most: int = MOST_LARGE) -> None:
@@ -211,11 +219,11 @@ class LargeAnswers:
         return sum(map(_size, self._by_reader.values()))
 
     def check(self, meta: Mapping[str, Any], size: int) -> None:
-        """Raise `RateLimitedError` if an answer of so many bytes would cut another. The request must change nothing."""
+        """Raise `RateLimitedError` if an answer of so many bytes would cut one. The request must change nothing."""
         share = self._most // SHARE
-        own = self._by_reader.get(_reader(meta))
         with self._lock:
-            if (own and _size(own) + size > share) or (self._by_reader and len(self) + size > self._most):
+            own, held = _size(self._by_reader.get(_reader(meta), ())), len(self)
+            if self._has_no_thread(meta) or (own and own + size > share) or (held and held + size > self._most):
                 raise RateLimitedError(
                     "Large answers are on their way to you. Read them, and repeat this request.",
                     retry_after=RETRY_AFTER,
@@ -226,13 +234,12 @@ class LargeAnswers:
         """Return the answer in pieces, and hold it until it is closed."""
         answer = LargeAnswer(content, _reader(meta), self)
         with self._lock:
+            if self._has_no_thread(meta):
+                answer.cut()
             own = self._by_reader.setdefault(answer.reader, {})
             own[answer] = None
-            while len(own) > 1 and _size(own) > self._most // SHARE:
-                self._cut(own)
-            while len(self) > self._most and len(self._by_reader) > 1:
-                others = (held for held in self._by_reader.values() if answer not in held or len(held) > 1)
-                self._cut(max(others, key=_size))
+            _cut_down([own], self._most // SHARE, answer)
+            _cut_down(self._by_reader.values(), self._most, answer)
         return answer
 
     def end(self, answer: LargeAnswer) -> None:
@@ -251,16 +258,24 @@ class LargeAnswers:
         """Give freed memory back to the system, where the C library can, unless an answer is under way."""
         with self._lock:
             self._trim = None
-            is_quiet = not self._by_reader
+            is_quiet = not len(self)
         if is_quiet and _give_back is not None:
             _give_back(0)
 
-    def _cut(self, own: dict[LargeAnswer, None]) -> None:
-        oldest = next(iter(own))
-        oldest.cut()
-        del own[oldest]
-        if not own:
-            del self._by_reader[oldest.reader]
+    def _has_no_thread(self, meta: Mapping[str, Any]) -> bool:
+        """Whether the answers of this reader, or of all readers, hold as many threads as they may."""
+        of_reader, of_all = len(self._by_reader.get(_reader(meta), ())), sum(map(len, self._by_reader.values()))
+        threads = settings.WEB_THREADS
+        return of_reader >= max(FEW, threads // THREADS_SHARE) or of_all >= max(FEW, threads // SHARE)
+
+
+def _cut_down(readers: Collection[Collection[LargeAnswer]], most: int, kept: LargeAnswer) -> None:
+    """Cut the oldest answer of the reader with most bytes, until all readers have at most ``most`` of them."""
+    while sum(map(_size, readers)) > most:
+        others = [[answer for answer in own if answer.size and answer is not kept] for own in readers]
+        if not (largest := max(others, key=_size)):
+            return
+        largest[0].cut()
 
 
 def _size(answers: Collection[LargeAnswer]) -> int:
@@ -274,6 +289,19 @@ def _reader(meta: Mapping[str, Any]) -> str:
 
 
 large_answers = LargeAnswers()
+
+
+def chunks(response: Iterable[bytes], meta: Mapping[str, Any]) -> Iterator[bytes]:
+    """Yield the chunks of a stream, a large one in pieces. The stream ends with a chunk that is cut."""
+    for chunk in response:
+        if len(chunk) <= LARGE:
+            yield chunk
+            continue
+        with closing(large_answers.in_pieces(chunk, meta)) as answer:
+            del chunk  # a cut frees it
+            yield from answer
+        if not answer.size:
+            return
 
 
 def stream(chunks: Begun) -> StreamingHttpResponse:

@@ -5,11 +5,12 @@ from contextlib import nullcontext
 import pytest
 from django.core.handlers.base import BaseHandler
 from django.core.handlers.wsgi import WSGIHandler
-from django.http import Http404, HttpResponse
+from django.http import FileResponse, Http404, HttpResponse, StreamingHttpResponse
 from django.http.request import HttpHeaders
 from django.test import RequestFactory
 
 from a2aproject.web import handler
+from mailbox.dialects.base import bodies
 
 pytestmark = pytest.mark.one_database
 
@@ -128,3 +129,38 @@ def test_a_request_shares_the_interpreter_until_its_answer_is_made(monkeypatch, 
         handler.Handler()({}, None)
 
     assert steps == ["begin", "answer", "end"]
+
+
+@pytest.fixture
+def large_answers(db, monkeypatch):
+    answers = bodies.LargeAnswers()
+    monkeypatch.setattr(bodies, "large_answers", answers)
+    return answers
+
+
+@pytest.mark.parametrize("size", [1, bodies.LARGE + 1])
+def test_a_file_is_read_whole_and_counts_as_an_answer_if_it_is_large(tmp_path, large_answers, size):
+    content = bytes(size)
+    file = tmp_path / "file"
+    file.write_bytes(content)
+    response = FileResponse(file.open("rb"))
+
+    sent = handler._sent(response, {})
+
+    assert response.closed
+    assert len(large_answers) == (size if size > bodies.LARGE else 0)
+    assert b"".join(sent) == content
+
+
+def test_a_stream_sends_a_large_chunk_in_pieces_and_its_end_closes_the_response(large_answers):
+    chunks = [b"begin", bytes(bodies.LARGE + 1)]
+    response = StreamingHttpResponse(iter(chunks))
+
+    sent = handler._sent(response, {})
+    assert isinstance(sent, bodies.Begun)
+    pieces = list(sent)
+    sent.close()
+
+    assert b"".join(pieces) == b"".join(chunks)
+    assert max(map(len, pieces)) == bodies.PIECE
+    assert response.closed

@@ -9,7 +9,7 @@ from tests.support.hub import PATIENCE, ROOT
 pytestmark = [pytest.mark.one_database, pytest.mark.processes]
 
 ANSWERS = """
-import io, os, resource
+import io, os, resource, threading
 from a2aproject.wsgi import application
 
 def status(path):
@@ -19,6 +19,7 @@ def status(path):
     list(application(given, lambda line, headers: seen.append(line)))
     return seen[0]
 
+print("unread" in [thread.name for thread in threading.enumerate()])
 resource.setrlimit(resource.RLIMIT_NOFILE, (3, 3))
 try:
     os.dup(0)
@@ -29,11 +30,11 @@ except OSError:
 """
 
 
-def test_a_web_process_without_a_free_file_answers_its_first_requests(tmp_path):
+def test_a_web_process_ends_unread_answers_and_without_a_free_file_answers_its_first_requests(tmp_path):
     env = os.environ | {"A2A_VAR": str(tmp_path), "DATABASE_URL": ""}
 
     answered = subprocess.run(
         [sys.executable, "-c", ANSWERS], cwd=ROOT, env=env, capture_output=True, text=True, timeout=PATIENCE
     )
 
-    assert answered.stdout.splitlines() == ["404 Not Found"] * 3, answered.stderr
+    assert answered.stdout.splitlines() == ["True", *["404 Not Found"] * 3], answered.stderr

@@ -85,6 +85,60 @@ def test_the_only_answer_of_a_reader_is_sent_whatever_its_size():
     assert list(answers.in_pieces(b"x" * 100, ALICE)) == [b"x" * 100]
 
 
+def test_a_reader_has_few_threads_also_for_cut_answers_and_one_answer_more_is_cut(settings):
+    settings.WEB_THREADS = 2 * bodies.FEW * bodies.SHARE  # twice as many for all readers as for one
+    answers = bodies.LargeAnswers()
+    first, *_ = [answers.in_pieces(b"x", ALICE) for _ in range(bodies.FEW)]
+    first.cut()
+    beyond = answers.in_pieces(b"y", ALICE)
+
+    assert list(beyond) == []
+    assert list(answers.in_pieces(b"y", BOB)) == [b"y"]
+    with pytest.raises(RateLimitedError):
+        answers.check(ALICE, 1)
+    for closed in (first, beyond):
+        closed.close()
+    answers.check(ALICE, 1)
+    assert list(answers.in_pieces(b"y", ALICE)) == [b"y"]
+
+
+def test_all_readers_together_leave_most_threads_to_others(settings):
+    settings.WEB_THREADS = 2 * bodies.FEW * bodies.SHARE
+    answers = bodies.LargeAnswers()
+    for meta in (ALICE, BOB):
+        for _ in range(bodies.FEW):
+            answers.in_pieces(b"x", meta)
+
+    assert list(answers.in_pieces(b"y", STRANGER)) == []
+    with pytest.raises(RateLimitedError):
+        answers.check(STRANGER, 1)
+
+
+def test_a_large_chunk_of_a_stream_is_sent_in_pieces_and_held_meanwhile(monkeypatch):
+    held = bodies.LargeAnswers()
+    monkeypatch.setattr(bodies, "large_answers", held)
+    sent = bodies.chunks([b"small", CONTENT, b"after"], ALICE)
+
+    assert (next(sent), len(held)) == (b"small", 0)
+    first = next(sent)
+    assert (len(first), len(held)) == (bodies.PIECE, len(CONTENT))
+    *rest, after = sent
+
+    assert (first + b"".join(rest), after) == (CONTENT, b"after")
+    assert len(held) == 0
+
+
+def test_a_stream_ends_with_a_chunk_that_was_cut(monkeypatch):
+    held = bodies.LargeAnswers(4 * len(CONTENT))
+    monkeypatch.setattr(bodies, "large_answers", held)
+    sent = bodies.chunks([CONTENT, b"after"], ALICE)
+    next(sent)
+
+    held.in_pieces(b"x", ALICE)
+
+    assert list(sent) == []
+
+
 @pytest.fixture
 def tasks(db, monkeypatch):
     """Return alice, whose list of tasks is a large answer. No earlier answer is held."""
