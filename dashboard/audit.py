@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from dashboard.base import export
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import DashboardView, id_in, number_in
+from dashboard.base.page import DashboardView, id_in, number_in, present
 from dashboard.figures import thresholds
 from dashboard.wording import journal, json_tree
 from mailbox.database.paging import Page
@@ -197,10 +197,7 @@ class AuditPage(DashboardView):
     """A row of the journal, at a permanent address."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
-        key = number_in(number)
-        event = None if key is None else lookup.event(key)
-        if event is None:
-            raise Http404
+        event = present(lookup.event(present(number_in(number))))
         tree, _ = json_tree.tree_of(event.fields, json_tree.MOST)
         older, newer = lookup.neighbours(event)
         context = {

@@ -9,14 +9,14 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, QueryDict
+from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
 from django.utils.html import format_html
 
 from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import DashboardView, choice_of, id_in
+from dashboard.base.page import DashboardView, choice_of, id_in, present
 from dashboard.figures import thresholds
 from dashboard.tasks import conversation
 from dashboard.wording import commands
@@ -155,9 +155,7 @@ class Repair(Act[Lease], is_base=True):
         return self.gone(where["lease_id"], id_in(self.request.POST.get("task_id")))
 
     def subject(self, **where: Any) -> Lease:
-        if self.lease is None:  # unreachable: `absent` returns a page first
-            raise Http404
-        return self.lease
+        return present(self.lease)  # `absent` returns a page first
 
     def after(self, subject: Lease) -> str:
         return reverse("ops:lease", args=[subject.lease_id])

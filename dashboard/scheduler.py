@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from typing import Any, ClassVar, NamedTuple
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from dashboard.base import export, reasons
 from dashboard.base.act import Act, Wording
 from dashboard.base.list_page import ListPage
-from dashboard.base.page import DashboardView, choice_of, number_in
+from dashboard.base.page import DashboardView, choice_of, number_in, present
 from dashboard.figures.thresholds import Count
 from dashboard.wording import commands
 from dashboard.wording.journal import in_words
@@ -90,10 +90,7 @@ class Scan(DashboardView):
     """A pass of the retry gate, at a permanent address."""
 
     def get(self, request: HttpRequest, number: str) -> HttpResponse:
-        key = number_in(number)
-        event = None if key is None else lookup.scan(key)
-        if event is None:
-            raise Http404
+        event = present(lookup.scan(present(number_in(number))))
         context = {
             "event": event,
             "scan": event.fields,

@@ -11,13 +11,13 @@ from dataclasses import replace
 from datetime import datetime
 from functools import cached_property
 from http import HTTPStatus
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, HttpResponseRedirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.cache import patch_vary_headers
@@ -36,6 +36,7 @@ from mailbox.inspection.search.terms import Moment
 from mailbox.models import AuditEvent
 from mailbox.words import errors
 
+Value = TypeVar("Value")
 SLOW = 0.5  # seconds; slower live pages reload less often
 UNKNOWN: dict[type[errors.MailboxError], str] = {
     errors.UnknownTaskError: "Task not found",
@@ -257,6 +258,13 @@ def id_in(text: str | None) -> UUID | None:
 def number_in(text: str, digits: int = 18) -> int | None:
     """Return the number that the text is, of at most so many digits; None for another text."""
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= digits else None
+
+
+def present(value: Value | None) -> Value:
+    """Return the value; raise `Http404` for None."""
+    if value is None:
+        raise Http404
+    return value
 
 
 def choice_of(name: str, value: str | None, choices: Collection[str], default: str = "") -> str:

@@ -8,10 +8,10 @@ from difflib import SequenceMatcher
 from typing import NamedTuple
 from uuid import UUID
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
-from dashboard.base.page import DashboardView, number_in
+from dashboard.base.page import DashboardView, number_in, present
 from dashboard.tasks import conversation, files
 from dashboard.templatetags.ops import clipped, short
 from dashboard.wording import payload
@@ -129,15 +129,12 @@ def _text(task: Task, name: str) -> str:
     if name == "result":
         return _of_result(task)
     kind, _, number = name.partition("-")
-    if kind not in BLOCKS or (seq := number_in(number, 9)) is None:
-        raise Http404
-    return _written(payload.of_blocks(list(BLOCKS[kind](task, seq))))
+    blocks_of, seq = present(BLOCKS.get(kind)), present(number_in(number, 9))
+    return _written(payload.of_blocks(list(blocks_of(task, seq))))
 
 
 def _of_result(task: Task) -> str:
-    result = task.result_or_none
-    if result is None:
-        raise Http404
+    result = present(task.result_or_none)
     error = [] if result.error_message is None else [f"Error: {result.error_message}"]
     return "\n\n".join([f"Status: {task.outcome}", *error, _written(payload.of_blocks(result.blocks))])
 

@@ -16,7 +16,7 @@ from csp.decorators import csp_update
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, StreamingHttpResponse
 from django.utils.decorators import method_decorator
 
-from dashboard.base.page import DashboardView
+from dashboard.base.page import DashboardView, present
 from dashboard.wording import payload
 from mailbox.access.callers import Caller
 from mailbox.dialects.base.bodies import JSONRenderer
@@ -177,18 +177,12 @@ def _json(value: object) -> bytes:
 
 def blocks_of_message(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
     """Return the content of a message by its number; raise `Http404` without one."""
-    message = tasks.message(task, seq)
-    if message is None:
-        raise Http404
-    return message.blocks
+    return present(tasks.message(task, seq)).blocks
 
 
 def blocks_of_artifact(task: Task, seq: int) -> Iterable[Mapping[str, Any]]:
     """Return the content of an artifact by the number of its first row; raise `Http404` without one."""
-    artifact = answers.placed_at(task, seq)
-    if artifact is None:
-        raise Http404
-    return content.joined(answers.blocks_of(task, artifact))
+    return content.joined(answers.blocks_of(task, present(answers.placed_at(task, seq))))
 
 
 def _of_blocks(blocks: Iterable[Mapping[str, Any]], number: str | None, name: str) -> payload.File:

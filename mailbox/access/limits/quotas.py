@@ -86,15 +86,6 @@ def _count_bytes(task: Task, most: int) -> int:
     return Task.objects.filter(sender=task.sender_id).exclude(pk=task.pk).aggregate(size=Sum("size"))["size"] or 0
 
 
-QUEUED_OF_PAIR = Quota(
-    name="queued_to_one",
-    things="queued tasks for this recipient",
-    setting="A2A_QUOTA_QUEUED_TO_ONE",
-    field="queued",
-    own="max_queued",
-    amount=lambda task: 1,
-    count=lambda task, most: queued_by(task.sender_id, recipient=task.recipient_id).exclude(pk=task.pk)[:most].count(),
-)
 QUEUED = Quota(
     name="queued",
     things="queued tasks",
@@ -103,6 +94,13 @@ QUEUED = Quota(
     own="max_queued",
     amount=lambda task: 1,
     count=lambda task, most: queued_by(task.sender_id).exclude(pk=task.pk)[:most].count(),
+)
+QUEUED_OF_PAIR = replace(
+    QUEUED,
+    name="queued_to_one",
+    things="queued tasks for this recipient",
+    setting="A2A_QUOTA_QUEUED_TO_ONE",
+    count=lambda task, most: queued_by(task.sender_id, recipient=task.recipient_id).exclude(pk=task.pk)[:most].count(),
 )
 BYTES = Quota(
     name="bytes",

@@ -356,7 +356,7 @@ def _show_quotas(options: Namespace) -> str:
     agent = arguments.agent(options.agent)
     used = quota_usage.usage_of(agent, cards=registry.count_of(agent))
     if options.json:
-        return output.as_json({"kind": "a2a_quotas", "quotas": [_quota_as_json(one) for one in used]})
+        return output.as_json({"kind": "a2a_quotas", "quotas": [agent_wire.quota(one) for one in used]})
     return output.lines(output.columns([_quota_row(one) for one in used]), none="")
 
 
@@ -369,16 +369,6 @@ def _set_quotas(options: Namespace) -> str:
     own = {name: None if limit == DEFAULT else limit for name, limit in wanted.items()}
     own_limits.set_quotas(Caller.command_line(), agent, own, recipient=recipient)
     return _show_quotas(options)
-
-
-def _quota_as_json(usage: Usage) -> dict[str, object]:
-    return {
-        "quota": usage.name,
-        "recipient": usage.recipient or None,
-        "used": usage.used,
-        "limit": usage.limit,
-        "is_own": usage.is_own,
-    }
 
 
 def _quota_row(usage: Usage) -> tuple[str, ...]:
