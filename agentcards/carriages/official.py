@@ -120,24 +120,20 @@ class OfficialSnapshot:
         return bool(news) or reporting.heartbeat(call)
 
     def _ask(self, call: RemoteCall, question: Update) -> None:
-        task = call.lease.task
-        question_key = self.shown.question
-        if reporting.post_once(
-            call, question, uuid5(task.uuid, f"question {self.conversation.told_turn} {question_key}")
-        ):
-            again = timezone.now() if question.status == UpdateStatus.AUTH_REQUIRED else None
-            RemoteConversation.objects.filter(pk=self.conversation.pk).update(asked=question_key, next_look_at=again)
+        conversation = RemoteConversation.objects.filter(pk=self.conversation.pk)
+        if question.status == UpdateStatus.AUTH_REQUIRED:  # stored first: a carrier may die after the post
+            conversation.update(next_look_at=timezone.now())
+        attempt_id = uuid5(call.lease.task.uuid, f"question {self.conversation.told_turn} {self.shown.question}")
+        if reporting.post_once(call, question, attempt_id):
+            conversation.update(asked=self.shown.question)
 
     def _news(self, task: Task) -> Iterator[tuple[UUID, Update | ArtifactUpdate]]:
         """Yield what was not posted yet, with the id of the attempt at each."""
         posted_ids = {message.message_id for message in Message.objects.filter(task=task).of_role(Message.Role.AGENT)}
         held = self.shown.closing if self.shown.state.is_terminal or self._question() else None
         for message in self.shown.words:
-            if (
-                message is not held
-                and message.message_id not in posted_ids
-                and (message.blocks or message.progress is not None)
-            ):
+            is_new = message is not held and message.message_id not in posted_ids
+            if is_new and (message.blocks or message.progress is not None):
                 posted_ids.add(message.message_id)
                 yield uuid5(task.uuid, f"message {message.message_id}"), _update(message)
         rows = list(Artifact.objects.filter(task=task).in_order())

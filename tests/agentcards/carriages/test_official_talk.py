@@ -3,6 +3,7 @@
 import pytest
 
 from agentcards import remote_calls
+from agentcards.carriages import reporting
 from agentcards.models import RemoteCall, RemoteConversation
 from mailbox.access.callers import Caller
 from mailbox.life import conversation, results, sending
@@ -116,6 +117,30 @@ def test_an_authorization_by_another_way_goes_on_without_a_message(offie, olive,
     assert result_of(task).status == "ok"
     assert len(offie.sent) == 1
     assert said(task)[0] == ("agent", "sign in")
+
+
+def test_an_authorization_is_polled_for_although_the_carrier_died_after_its_question(
+    offie, olive, alice, now, monkeypatch
+):
+    task = sent(alice, olive, "auth")
+    submit_all()
+    post_once = reporting.post_once
+
+    def post_and_die(*given):
+        post_once(*given)
+        raise SystemExit
+
+    with monkeypatch.context() as patched:
+        patched.setattr(reporting, "post_once", post_and_die)
+        with pytest.raises(SystemExit):
+            look_all()
+    assert state_of(task) == "interrupted"
+
+    offie.scripts[next(iter(offie.tasks))] = [("status", "COMPLETED", "done")]
+    resume_all()
+    look_until_done(now, task)
+
+    assert result_of(task).status == "ok"
 
 
 def test_what_the_sender_says_meanwhile_is_sent_on(offie, olive, alice, now):
