@@ -57,8 +57,7 @@ def carriage_of(call: RemoteCall) -> Carriage:
 
 def agents_with_work() -> AgentProfileQuerySet:
     """Return the profiles of the remote agents that may be called with a task, in the order of their creation."""
-    profiles = AgentProfile.objects.remote().with_work().callable_at(timezone.now())
-    return profiles.select_related("agent").order_by("pk")
+    return AgentProfile.objects.remote().with_work().callable_at(timezone.now()).select_related("agent").order_by("pk")
 
 
 def take_on(profile: AgentProfile) -> RemoteCall | None:
@@ -219,36 +218,47 @@ def _forget_outage(call: RemoteCall) -> None:
 def look(call: RemoteCall) -> bool | None:
     """Poll the remote task once, and post its new messages as updates.
 
-    If it has ended, or its time is up, post the result; else set the time of the next poll. Return whether the remote
-    agent showed the task; None: the hub sent no request.
+    If it has ended, post the result; else set the time of the next poll. A poll after the time of the call is its last:
+    a task that goes on gets an error. A task that is out of time itself gets one without a poll. Return whether the
+    remote agent showed the task; None: the hub sent no request.
     """
-    if _is_out_of_time(call):
+    now, error = timezone.now(), client.timed_out(call.timeout_ms)
+    if call.is_out_of_time(now):
+        _fail(call, error)
         return None
+    is_last = now >= call.gives_up_at
     try:
         snapshot = carriage_of(call).look(call)
+        goes_on = snapshot is None or _settle(call, snapshot)
     except errors.AnswerTooLargeError as failure:
         _fail(call, failure.public_message)
         return True
-    if snapshot is None or _settle(call, snapshot):
+    except Exception as failure:
+        if is_last and not isinstance(failure, (OperationalError, InterfaceError)):
+            _fail(call, error)
+        raise
+    if goes_on and is_last:
+        _fail(call, error)
+    elif goes_on:
         RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + LOOK_EVERY)
     return snapshot is not None
 
 
 def follows(call: RemoteCall) -> bool:
     """Whether the next turn of this call can be a stream, and not a poll."""
-    return carriage_of(call).follows(call)
+    return timezone.now() < call.gives_up_at and carriage_of(call).follows(call)
 
 
 def follow(call: RemoteCall) -> bool | None:
     """Follow the remote task by a stream for one turn, and post each change at once.
 
     A turn lasts at most `FOLLOW_WITHIN`. It ends with the task, with its lease, with the stream, or when its time is
-    up. The next turn, or a poll, is due at once, after a turn without a snapshot as after a failed poll. Returns as
-    `look`.
+    up. The next turn, or a poll, is due at once, after a turn without a snapshot as after a failed poll. If the time is
+    up before the turn, it is a poll. Returns as `look`.
     """
-    if _is_out_of_time(call):
-        return None
     within = min(FOLLOW_WITHIN, call.gives_up_at - timezone.now())
+    if within <= timedelta(0):
+        return look(call)
     answered = False
     with closing(carriage_of(call).snapshots(call, within=within.total_seconds())) as snapshots:
         for snapshot in snapshots:
@@ -258,14 +268,6 @@ def follow(call: RemoteCall) -> bool | None:
     pause = timedelta(0) if answered else LOOK_EVERY
     RemoteCall.objects.filter(pk=call.pk).update(next_look_at=timezone.now() + pause)
     return answered
-
-
-def _is_out_of_time(call: RemoteCall) -> bool:
-    """Whether the time of the call is up; then its task gets an error."""
-    if timezone.now() < call.gives_up_at:
-        return False
-    _fail(call, client.timed_out(call.timeout_ms))
-    return True
 
 
 @outages.outlasted
@@ -310,5 +312,4 @@ def _begin(lease: Lease, profile: AgentProfile) -> RemoteCall:
 
 def _for_sender(refusal: errors.BlockedUrlError) -> str:
     """Return the error's text for the task's sender. A text that would show the URL is replaced by a general one."""
-    blocked = refusal.message.startswith("Blocked URL")
-    return refusal.message if blocked else "the hub cannot call this agent's URL"
+    return refusal.message if refusal.message.startswith("Blocked URL") else "the hub cannot call this agent's URL"

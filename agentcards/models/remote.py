@@ -136,6 +136,10 @@ class RemoteCall(models.Model):
         """The time the remote agent has for the task, counted from the start of the lease."""
         return (self.gives_up_at - self.lease.leased_at) // timedelta(milliseconds=1)
 
+    def is_out_of_time(self, now: datetime) -> bool:
+        """Whether the deadline or the work timeout of the task itself has passed, and with it ``gives_up_at``."""
+        return self.lease.task.is_overdue(now) or self.lease.has_timed_out(now)
+
     def claim(self, until: datetime) -> bool:
         """Claim the due poll, so that no other carrier polls before ``until``. False: another carrier was first."""
         unclaimed = RemoteCall.objects.filter(pk=self.pk, next_look_at=self.next_look_at)

@@ -76,7 +76,7 @@ class RemoteSender:
     def _look_at_calls(self) -> None:
         now = timezone.now()
         for call in remote_calls.due(now):
-            agent, sends_no_request = call.lease.holder_id, call.gives_up_at <= now
+            agent, sends_no_request = call.lease.holder_id, call.is_out_of_time(now)
             may_follow = not sends_no_request and self._following.has_room_for(agent)
             if may_follow and remote_calls.follows(call):
                 if call.claim(now + remote_calls.FOLLOW_LASTS):

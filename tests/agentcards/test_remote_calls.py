@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from agentcards import client, profiles, remote_calls
@@ -10,7 +11,7 @@ from agentcards.models import AgentProfile, RemoteCall
 from mailbox.access.callers import Caller
 from mailbox.inspection import tasks
 from mailbox.life import expiry, updates
-from mailbox.models import Lease, Message
+from mailbox.models import Lease, Message, Result
 from mailbox.outbound import exchange
 from mailbox.outbound.errors import ExternalServiceError
 from tests.support import factories
@@ -211,12 +212,55 @@ def test_a_poll_after_the_sweep_expired_the_task_changes_nothing(remote, rita, a
 
 def test_the_deadline_bounds_the_call(remote, rita, alice, now):
     deadline_ms = int(timezone.now().timestamp() * 1000) + 2500
-    task = factories.sent_task(alice, rita, intent_text="never", deadline_ms=deadline_ms)
+    task = factories.sent_task(alice, rita, intent_text="work", deadline_ms=deadline_ms)
     submit_all()
     now.shift(2.5)
     look_all()
 
     assert result_of(task).error_message == "Timed out after 2500ms"
+    assert len(remote.requests) == 1
+
+
+def test_a_task_that_ended_during_an_outage_of_the_hub_keeps_its_result_after_its_time(remote, rita, alice, now):
+    task = factories.sent_task(alice, rita, intent_text="work")
+    submit_all()
+    now.shift(3600)
+    look_all()
+
+    assert result_of(task).blocks == [{"type": "text", "text": "work: done"}]
+
+
+@pytest.mark.parametrize(("text", "status"), [("never", 200), ("work", 500)])
+def test_the_last_poll_after_the_time_of_a_call_ends_it(remote, rita, alice, now, text, status):
+    task = factories.sent_task(alice, rita, intent_text=text)
+    submit_all()
+    remote.poll_status = status
+    now.shift(3600)
+    look_all()
+
+    assert result_of(task).error_message == "Timed out after 300000ms"
+    assert len(remote.requests) == 2
+
+
+@pytest.mark.parametrize(("failure", "ends"), [(KeyError, True), (OperationalError, False)])
+def test_a_bug_in_the_last_poll_ends_the_call_and_an_outage_does_not(
+    remote, rita, alice, now, monkeypatch, failure, ends
+):
+    def fail(*_, **__):
+        raise failure
+
+    task = factories.sent_task(alice, rita, intent_text="work")
+    submit_all()
+    now.shift(3600)
+    with monkeypatch.context() as patched:
+        patched.setattr(client, "look", fail)
+        with pytest.raises(failure):
+            look_all()
+    assert Result.objects.filter(task=task).exists() == ends
+    now.shift(60)
+    look_all()
+
+    assert result_of(task).error_message == ("Timed out after 300000ms" if ends else None)
 
 
 @pytest.mark.parametrize(("timeout", "told"), [(0.1, 1000), (2, 2000), (3600, 600_000)])

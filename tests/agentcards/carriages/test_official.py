@@ -142,6 +142,20 @@ def test_a_stream_of_0_3_is_not_followed(offie, olive, alice):
     assert not remote_calls.follows(RemoteCall.objects.get())
 
 
+def test_after_its_time_a_call_is_polled_once_more_and_not_followed(offie, olive, alice, now):
+    offie.streams = True
+    task = sent(alice, olive, "bare")
+    submit_all()
+    assert remote_calls.follows(RemoteCall.objects.get())
+    now.shift(RemoteCall.OFFICIAL_TIMEOUT)
+
+    assert not remote_calls.follows(RemoteCall.objects.get())
+    follow_all()
+
+    assert offie.operations == ["SendMessage", "GetTask"]
+    assert result_of(task).status == "ok"
+
+
 def test_an_agent_that_is_away_for_a_moment_is_followed_again(offie, olive, alice, now, monkeypatch):
     offie.streams = True
     task = sent(alice, olive, "work")

@@ -94,6 +94,22 @@ def test_remote_agents_take_turns(remote, alice, monkeypatch):
     assert submitted == [f"never {name} {number}" for number in range(3) for name in ("rita", "ruth")]
 
 
+@pytest.mark.django_db(transaction=True)
+def test_the_last_poll_of_a_call_waits_for_a_thread(now, remote, rita, alice):
+    factories.sent_task(alice, rita, intent_text="work")
+    submit_all()
+    now.shift(3600)
+    with going() as one:
+        let_go = threading.Event()
+        one._looking.begin(lambda _: not let_go.wait(), None, factories.row_of(rita).pk)
+        one.look_around()
+        held = one._looking.held.total()
+        let_go.set()
+        carry_until(one, Result.objects.exists)
+
+    assert (held, results_of(rita)) == (1, 1)
+
+
 class TestCallPool:
     @pytest.fixture
     def let_go(self):
