@@ -211,11 +211,15 @@ class OfficialCarriage:
         seen: ShownTask | ShownMessage | None = None
         while conversation.told_turn < task.turn:
             seen = official_talk.send(agent, conversation)
+            # Before its answer is posted, the last message does not count as sent: no poll could bring the answer.
+            if conversation.told_turn < task.turn or not isinstance(seen, ShownMessage):
+                official_talk.store(conversation)
         if isinstance(seen, ShownMessage):
             return ending_of_answer(seen, is_direct=task.turn == 1)
-        if seen is None:
-            return Taken(remote_task_id=conversation.remote_task_id or "")
-        return Taken(remote_task_id=seen.task_id, snapshot=OfficialSnapshot(conversation, seen))
+        if conversation.remote_task_id is None:
+            raise ExternalServiceError("the answer of the agent was lost")
+        snapshot = OfficialSnapshot(conversation, seen) if seen else None
+        return Taken(remote_task_id=conversation.remote_task_id, snapshot=snapshot)
 
     def look(self, call: RemoteCall) -> RemoteSnapshot | None:
         conversation = official_talk.of_task(call.lease.task)

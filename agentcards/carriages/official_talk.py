@@ -135,7 +135,7 @@ def agent_of(conversation: RemoteConversation, url: str = "") -> ReachedAgent:
 
 
 def send(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask | ShownMessage | None:
-    """Send the next message of the sender, and store that it was sent. Return what the answer shows.
+    """Send the next message of the sender. Return what the answer shows. The caller stores that it was sent.
 
     Returns None if the remote task has ended, so that it takes no message. Raises `PutOffError` if the agent takes
     nothing now, or does a repeated message once; another `ExternalServiceError` as `ReachedAgent.call`.
@@ -160,7 +160,6 @@ def send(agent: ReachedAgent, conversation: RemoteConversation) -> ShownTask | S
     conversation.told_turn = turn
     if isinstance(seen, ShownTask):
         conversation.remote_task_id, conversation.remote_context_id = seen.task_id, seen.context_id
-    _store(conversation)
     return seen
 
 
@@ -181,11 +180,12 @@ def tell_more(agent: ReachedAgent, conversation: RemoteConversation) -> None:
                 raise
             _logger.info("a message of the sender was not taken by %s: %s", conversation, failure)
             conversation.told_turn = turn
-            _store(conversation)
+        store(conversation)
 
 
 @outages.outlasted
-def _store(conversation: RemoteConversation) -> None:
+def store(conversation: RemoteConversation) -> None:
+    """Store which messages were sent, and with which remote task the agent answered."""
     conversation.save(update_fields=["told_turn", "remote_task_id", "remote_context_id"])
 
 

@@ -229,7 +229,8 @@ class RemoteConversation(models.Model):
     is_hub = models.BooleanField()  # whether the agent does a repeated submission once
     remote_task_id = models.CharField(max_length=500, null=True)  # None: not known yet
     remote_context_id = models.CharField(max_length=500, default="")
-    told_turn = models.PositiveIntegerField(default=0)  # number of messages of the sender that the agent was sent
+    # Number of messages of the sender that the agent was sent. The last does not count if it was answered directly.
+    told_turn = models.PositiveIntegerField(default=0)
     asked = models.CharField(max_length=600, default="")  # what tells its last question from the next; "" before one
     has_ended = models.BooleanField(default=False)  # whether the remote task is known to have ended
     # The next poll of a remote task that awaits an authorization. None: a call polls it, or nothing does.

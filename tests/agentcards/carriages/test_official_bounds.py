@@ -6,15 +6,17 @@ import pytest
 from django.utils import timezone
 
 from agentcards import profiles, remote_calls
-from agentcards.carriages import official_talk
+from agentcards.carriages import official_talk, reporting
 from agentcards.models import RemoteCall, RemoteConversation
 from agentcards.official_client.client import ReachedAgent
 from mailbox.access.callers import Caller
+from mailbox.life import conversation
 from mailbox.models import Lease
 from mailbox.outbound.errors import AnswerTooLargeError, NoAnswerError
 from mailbox.repairs import repair
 from tests.support import factories
 from tests.support.official_rounds import (
+    ask,
     cancel_all,
     look_until_done,
     sent,
@@ -85,6 +87,53 @@ def test_a_submission_to_a_hub_that_was_cut_is_repeated_under_the_same_key(offie
 
     assert [len(offie.sent), len(offie.tasks)] == [2, 1]
     assert (result_of(task).status, Lease.objects.count()) == ("ok", 1)
+
+
+@pytest.mark.parametrize("is_hub", [False, True])
+def test_a_direct_answer_that_was_cut_before_its_post_is_asked_for_again(offie, olive, alice, now, monkeypatch, is_hub):
+    offie.is_hub = is_hub
+    task = sent(alice, olive, "message")
+    with monkeypatch.context() as patched:
+        patched.setattr(reporting, "answer", fault)
+        with pytest.raises(SystemExit):
+            submit_all()
+    now.shift(61)
+    calls = list(remote_calls.cut(timezone.now()))
+    assert len(calls) == is_hub
+
+    if not is_hub:
+        lease, risk = Lease.objects.get(), repair.DuplicateRisk.OPERATOR_ACCEPTED
+        caller = Caller.command_line()
+        repair.requeue(caller, task.uuid, reason="cut", lease_id=lease.lease_id, duplicate_risk=risk)
+        calls = take_all()
+    for call in calls:
+        remote_calls.submit(call)
+
+    assert result_of(task).blocks == [{"type": "text", "text": "message: at once"}]
+    assert len(offie.sent) == 2
+
+
+def test_only_the_last_message_is_sent_again_after_a_direct_answer_to_the_first(offie, olive, alice, monkeypatch):
+    task = sent(alice, olive, "message one")
+    conversation.say(alice, task.uuid, ask("message two"))
+    with monkeypatch.context() as patched:
+        patched.setattr(reporting, "answer", fault)
+        with pytest.raises(SystemExit):
+            submit_all()
+
+    assert (len(offie.sent), RemoteConversation.objects.get().told_turn) == (2, 1)
+
+
+def test_an_answer_that_was_lost_is_an_error_and_no_poll(offie, olive, alice, now):
+    task = sent(alice, olive, "message")
+    (call,) = take_all()
+    official_talk.begin(task, call.base_url)
+    RemoteConversation.objects.update(told_turn=1)  # as a carrier of an earlier version stored it before it died
+
+    remote_calls.submit(call)
+
+    assert result_of(task).error_message == "A2A: the answer of the agent was lost"
+    assert offie.operations == []
 
 
 def test_a_lost_answer_of_a_hub_is_asked_for_again_under_the_same_key(offie, olive, alice, now, monkeypatch):
