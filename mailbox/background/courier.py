@@ -153,13 +153,13 @@ class Courier:
 
     def store(self, delivery: PushDelivery, outcome: DeliveryOutcome) -> None:
         """Record the outcome of an attempt. Only an error of the database's connection is raised."""
-        self._breaker.note(pause_key(delivery.url, delivery.config_id), outcome, timezone.now())
         try:
             outbox.report(delivery, outcome)
         except (OperationalError, InterfaceError):
             raise
         except Exception:
             _logger.exception("the outcome of an attempt at delivery %s could not be stored", delivery.delivery_id)
+        self._breaker.note(pause_key(delivery.url, delivery.config_id), outcome, timezone.now())
 
     def _report(self, ended: Future[DeliveryOutcome]) -> None:
         """Record the outcome of an attempt. While the database is unavailable, the outcome stays for the next try."""

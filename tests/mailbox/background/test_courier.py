@@ -1,8 +1,10 @@
 """The courier: each webhook gets the events of its task in order, each at least once."""
 
+from concurrent.futures import wait
 from datetime import timedelta
 
 import pytest
+from django.db import OperationalError
 from django.utils import timezone
 
 from mailbox.background import courier
@@ -152,6 +154,32 @@ def test_a_crash_in_an_attempt_repeats_the_event_and_tells_no_later_one_before(a
     assert told(hook) == ["WORKING: one", "WORKING: one", "WORKING: two"]
     assert len({head["webhook-id"] for head, _ in hook.calls}) == 2
     assert claimed.log.get(number=1).problem == outbox.LOST
+
+
+def test_an_outcome_outlives_a_failure_of_the_database_and_its_event_is_told_once(alice, bob, monkeypatch):
+    one, reported = Courier(), outbox.report
+    failures = iter([OperationalError("the database is away")])
+
+    def report(*given):
+        for failure in failures:
+            raise failure
+        reported(*given)
+
+    monkeypatch.setattr(outbox, "report", report)
+    with receiver() as hook:
+        task = leased(alice, bob).task
+        webhook(alice, task, hook.url)
+        updates.post_updates(bob, task.uuid, [said("one")])
+        assert one.look_around() == 1
+        wait(one._under_way)
+        with pytest.raises(OperationalError):
+            one.look_around()
+        stored = PushDelivery.objects.get().state
+        assert one.look_around() == 0
+        one.finish()
+
+    assert (stored, PushDelivery.objects.get().state) == ("telling", "delivered")
+    assert told(hook) == ["WORKING: one"]
 
 
 def test_chunks_that_wait_together_are_told_as_one_update(alice, bob):

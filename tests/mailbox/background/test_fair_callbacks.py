@@ -4,7 +4,7 @@ import re
 import threading
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
 
@@ -127,6 +127,22 @@ def test_a_webhook_that_hangs_pauses_neither_the_others_of_its_receiver_nor_its_
         one.store(PushDelivery(url="https://slow.example/hook", config_id=config_id), TIMED_OUT)
 
     assert one._breaker.paused(now).keys() == {"webhook 1"}
+
+
+def test_a_timeout_counts_once_however_often_its_outcome_cannot_be_stored(alice, monkeypatch):
+    def fail(*_):
+        raise OperationalError
+
+    one, delivery = Courier(), PushDelivery(url="https://slow.example/hook")
+    with monkeypatch.context() as patched:
+        patched.setattr(outbox, "report", fail)
+        for _ in range(MOST_TIMEOUTS):
+            with pytest.raises(OperationalError):
+                one.store(delivery, TIMED_OUT)
+    monkeypatch.setattr(outbox, "report", lambda *_: None)
+    one.store(delivery, TIMED_OUT)
+
+    assert one._breaker.paused(timezone.now()) == {}
 
 
 def test_a_paused_receiver_is_put_off_and_blocks_no_other(alice, bob):
