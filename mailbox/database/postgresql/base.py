@@ -28,6 +28,7 @@ from psycopg_pool import ConnectionPool
 from mailbox.database.postgresql import DURABLE
 
 TRUSTED_FOR = 5.0  # seconds after its last use
+SESSION_TIMEOUTS = ("25P03", "25P04")  # the server ended a session whose transaction was idle or lasted too long
 DRAIN_EVERY = 1.0  # seconds; while a server stays read-only, new connections lead to it too
 
 
@@ -155,7 +156,7 @@ class _Errors(DatabaseErrorWrapper):
         raise OperationalError(*error.args).with_traceback(traceback) from error
 
     def _is_of_an_ended_connection(self, error: BaseException | None) -> TypeGuard[psycopg.InternalError]:
-        """Whether psycopg itself raised the error, over a connection that has ended."""
+        """Whether the server says that it ended the session, or psycopg itself raised the error over an ended one."""
         connection = self.wrapper.connection
-        is_of_psycopg = isinstance(error, psycopg.InternalError) and error.sqlstate is None
-        return is_of_psycopg and connection is not None and connection.closed
+        state = error.sqlstate if isinstance(error, psycopg.InternalError) else ""
+        return state in SESSION_TIMEOUTS or (state is None and connection is not None and connection.closed)
