@@ -5,12 +5,14 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, wait
 
 import pytest
+from django.db import OperationalError
 
 from agentcards import profiles
 from agentcards.models import RemoteCall
 from mailbox.access.callers import Caller
 from mailbox.background import remote_sender
 from mailbox.background.remote_sender import AT_ONE_AGENT, AT_SILENT_AGENTS, THREADS, CallPool, RemoteSender
+from mailbox.database import outages
 from mailbox.models import Lease, Result
 from tests.support import factories
 from tests.support.remote_rounds import submit_all
@@ -155,6 +157,22 @@ class TestCallPool:
         assert self.fill(pool, 0, lambda _: let_go.wait()) == AT_ONE_AGENT
         let_go.set()
         pool.finish()
+
+    def test_a_call_outlasts_a_failure_of_the_database(self, monkeypatch):
+        pool, failures = CallPool("test", answering := set()), iter([OperationalError("the database is away")])
+        monkeypatch.setattr(outages, "FIRST_PAUSE", 0.0)
+
+        @outages.outlasted
+        def store(_):
+            for failure in failures:
+                raise failure
+            return True
+
+        pool.begin(store, "what an agent answered", 1)
+        self.collect(pool)
+        pool.finish()
+
+        assert answering == {1}
 
     def test_there_are_never_more_calls_than_threads(self, let_go):
         pool = CallPool("test", set(range(THREADS)))
