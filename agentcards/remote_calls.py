@@ -4,8 +4,9 @@ To the mailbox a remote agent is a recipient like any other. The hub leases its 
 the result under that lease. `agentcards.carriages` has one carriage per protocol, and `carriage_of` names that of a
 call. A task is submitted once per lease. If the agent has taken nothing, the hub releases the lease and calls the agent
 again after a pause, for a day. If a carrier dies before it knows the id of the remote task, the lease stays until
-operators or the automatic retry requeue it. A task of which nothing was sent is submitted again. An agent of another
-hub does a repeated submission once, so its tasks are submitted again, too.
+operators or the automatic retry requeue it. If no conversation with an official agent was stored, nothing was sent, and
+the task is submitted again. An agent of another hub does a repeated submission once, so its tasks are submitted again,
+too.
 """
 
 import logging
