@@ -71,11 +71,11 @@ def back_up(
 ) -> Backup:
     """Write the database as of now, perhaps its secret and seal key, and a manifest to one private file.
 
-    The hub may run. The public halves of the seal keys are always in the manifest, so that old seals stay valid. The
-    file is encrypted under ``passphrase``, "" for none. It appears whole or not at all. ``replaces`` allows an earlier
-    file of that name to be replaced. Raises `BackupError` if the file exists or cannot be written, or if the copy of
-    the database is damaged. On PostgreSQL it also does so if pg_dump is missing or older than the server. Locks no
-    row; journals ``hub_backed_up``.
+    The hub may run. Sessions are left out. The public halves of the seal keys are always in the manifest, so that old
+    seals stay valid. The file is encrypted under ``passphrase``, "" for none. It appears whole or not at all.
+    ``replaces`` allows an earlier file of that name to be replaced. Raises `BackupError` if the file exists or cannot
+    be written, or if the copy of the database is damaged. On PostgreSQL it also does so if pg_dump is missing or older
+    than the server. Locks no row; journals ``hub_backed_up``.
     """
     if file.exists() and not (replaces and file.is_file()):
         raise BackupError(f"{file} exists. Choose another name, or give --force to replace a file.")

@@ -67,8 +67,7 @@ def require_dumper() -> None:
 def dump(snapshot_id: str) -> Iterator[bytes]:
     """Yield the dump of the hub's schema as of the snapshot. Raises `BackupError` if pg_dump fails."""
     with _running(_dump(snapshot_id)) as output:
-        while chunk := output.read(CHUNK):
-            yield chunk
+        yield from iter(lambda: output.read(CHUNK), b"")
 
 
 def require_alone() -> None:
@@ -167,16 +166,17 @@ def _running(command: Sequence[str]) -> Iterator[IO[bytes]]:
 
 
 def _dump(snapshot_id: str, target: str = "") -> list[str]:
-    """Return the command that dumps the hub's schema. It shows no password."""
+    """Return the command that dumps the hub's schema without sessions. It shows no password."""
     from psycopg.conninfo import make_conninfo  # imported late: a hub on SQLite does not need it
 
     parameters = connection.cursor().connection.info.get_parameters()
     chosen = {name: value for name, value in parameters.items() if name not in NOT_DSN and USUAL.get(name) != value}
     dsn = make_conninfo("", **chosen)
     quoted = schema().replace('"', '""')
-    own = [f"--snapshot={snapshot_id}"] if snapshot_id else []
+    own = [f'--schema="{quoted}"', f'--exclude-table-data="{quoted}".django_session']  # its keys are cookies
+    own += [f"--snapshot={snapshot_id}"] if snapshot_id else []
     own += [f"--file={target}"] if target else []
-    return ["pg_dump", "--format=custom", f'--schema="{quoted}"', *own, f"--dbname={dsn}"]
+    return ["pg_dump", "--format=custom", *own, f"--dbname={dsn}"]
 
 
 def _version(program: str) -> int | None:

@@ -23,7 +23,7 @@ def file() -> Path:
 
 
 def copy_to(target: Path) -> None:
-    """Copy the database as it is at one moment to the new file ``target``. Writers go on meanwhile.
+    """Copy the database as it is at one moment to the new file ``target``, without sessions. Writers go on meanwhile.
 
     The write-ahead log keeps all frames that the open read transaction needs, so no step restarts the copy.
     """
@@ -31,6 +31,8 @@ def copy_to(target: Path) -> None:
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()  # the moment of the copy
         _copy(source, target)
+        with _open(target) as copy:
+            copy.executescript("PRAGMA secure_delete=ON; DELETE FROM django_session")  # their keys are cookies
 
 
 def check(copy: Path) -> None:

@@ -5,6 +5,7 @@ import fcntl
 import sqlite3
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -239,6 +240,36 @@ def test_a_row_without_the_row_that_it_refers_to_is_noticed(tmp_path: Path) -> N
 
     with pytest.raises(BackupError, match="1 rows refer to rows that do not exist"):
         sqlite.check(tmp_path / "hub")
+
+
+def test_a_copy_keeps_no_byte_of_a_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    hub, copy = tmp_path / "hub", tmp_path / "copy"
+    keys = [f"key-{number:x}-of-a-session" for number in range(500)]
+    with contextlib.closing(sqlite3.connect(hub)) as made:
+        made.execute("CREATE TABLE django_session (session_key PRIMARY KEY, session_data)")
+        made.executemany("INSERT INTO django_session VALUES (?, ?)", [(key, key * 9) for key in keys])
+        made.commit()
+    monkeypatch.setattr(sqlite, "file", lambda: hub)
+    monkeypatch.setattr(sqlite, "time", Clock())
+
+    sqlite.copy_to(copy)
+
+    sqlite.check(copy)
+    assert [key for key in keys if key.encode() in copy.read_bytes()] == []
+    assert [key for key in keys if key.encode() not in hub.read_bytes()] == []
+
+
+def test_pg_dump_leaves_out_the_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    info = SimpleNamespace(server_version=170_000, get_parameters=dict)
+    session = SimpleNamespace(cursor=lambda: SimpleNamespace(connection=SimpleNamespace(info=info)))
+    monkeypatch.setattr(postgresql, "connection", session)
+    monkeypatch.setattr(postgresql, "schema", lambda: "hub")
+    monkeypatch.setattr(postgresql.shutil, "which", lambda _: None)
+
+    with pytest.raises(BackupError) as missing:
+        postgresql.require_dumper()
+
+    assert """'--schema="hub"' '--exclude-table-data="hub".django_session'""" in missing.value.message
 
 
 @pytest.mark.parametrize("begins", [postgresql.require_dumper, postgresql.require_alone])
