@@ -77,7 +77,7 @@ def verify(file: Path, *, key: str = "", head: str = "") -> verification.Verific
         erased=sorted(chain.erased),
         head=seals.Head.of(chain.last) if chain.last else None,
         unsealed=reading.unsealed,
-        unproven="" if head else verification.UNPROVEN,
+        unproven=verification.unproven(reading.ends.get(head)),
     )
 
 
@@ -94,7 +94,7 @@ class _Reading:
     unsealed: int = 0
     line: Line = field(default_factory=dict)
     backed: dict[int, frozenset[int]] = field(default_factory=dict)
-    hashes: set[str] = field(default_factory=set)
+    ends: dict[str, int] = field(default_factory=dict)  # the last row of each block by its hash
 
     def check(self, key: str, head: str) -> Finding | None:
         """Return the first problem of the file. Raises `_UnreadableLineError`, and one of `UNREADABLE`."""
@@ -109,7 +109,7 @@ class _Reading:
             self._next()
             if finding := self.chain.check(block, self._rows()):
                 return finding
-            self.hashes.add(block.hash)
+            self.ends[block.hash] = block.last_id
         if "unsealed" not in self.line:
             return Finding(problem=f"line {self.number} of the file is out of place")
         self._next()
@@ -140,7 +140,7 @@ class _Reading:
         for row, by in sorted(self.chain.erased.items()):
             if row not in self.backed.get(by, ()):
                 return Finding(problem=f"the row was erased, but row {by} does not record that", row=row)
-        if head and head not in self.hashes:
+        if head and head not in self.ends:
             return Finding(problem=f"no block has the hash {head}")
         return None
 

@@ -26,8 +26,8 @@ class Verification:
 
     ``finding`` is the first problem, None without one. ``head`` is the last block that was right, None without a block.
     ``erased`` holds the ids of erased rows. ``unsealed`` counts the rows after the newest block, which no seal proves
-    yet. ``next_after`` is the row to continue after; None: no block is left. ``unproven`` is `UNPROVEN` if the end was
-    reached and no recorded head was compared with it, else "".
+    yet. ``next_after`` is the row to continue after; None: no block is left. ``unproven`` names the blocks that no head
+    proves, if the end was reached and this machine recorded no head; else "".
     """
 
     finding: Finding | None
@@ -94,8 +94,13 @@ def verify(
         head=Head.of(chain.last) if chain.last else None,
         unsealed=_unsealed(),
         next_after=chain.last.last_id if more and chain.last else None,
-        unproven="" if more or head or (not restored_keys and seals.head_file().exists()) else UNPROVEN,
+        unproven="" if more or (not restored_keys and seals.head_file().exists()) else unproven(_end_of(head)),
     )
+
+
+def unproven(proven: int | None) -> str:
+    """Return which blocks are not proven where a head proves the rows up to ``proven``, None without one."""
+    return UNPROVEN if proven is None else f"no head is recorded here: no block after row {proven} is proven"
 
 
 def prove(row_id: int) -> Proof:
@@ -178,15 +183,18 @@ def _of_heads(head_hash: str, *, of_this_machine: bool) -> Finding | None:
     if lost is not None:
         problem = "the journal ends before the newest block that was recorded, or that block was changed"
         return Finding(problem=problem, last_id=lost.last_id)
-    if head_hash and not _has(head_hash):
+    if head_hash and _end_of(head_hash) is None:
         return Finding(problem=f"no block has the hash {head_hash}")
     return None
 
 
-def _has(head_hash: str) -> bool:
+def _end_of(head_hash: str) -> int | None:
+    """Return the last row of the block with this hash; None without such a block."""
     newest = Seal.objects.newest()
+    if newest is not None and newest.block.hash == head_hash:
+        return newest.last_id
     followed = Seal.objects.filter(previous=head_hash).exclude(previous=sealed.NO_BLOCK)
-    return followed.exists() or (newest is not None and newest.block.hash == head_hash)
+    return next((seal.first_id - 1 for seal in followed), None)
 
 
 def _unsealed() -> int:

@@ -5949,7 +5949,7 @@ export interface components {
         /**
          * @description A verification of up to `blocks` blocks; `next_after` null means that none is left.
          *
-         *     `erased` lists erased rows. `unsealed` counts the newest rows, which no seal proves yet. `unproven` says so of the newest blocks if no recorded head was compared; "" otherwise.
+         *     `erased` lists erased rows. `unsealed` counts the newest rows, which no seal proves yet. `unproven` says which blocks no head proves, if the hub recorded none; "" otherwise.
          */
         AuditVerification: {
             /**

@@ -50,7 +50,26 @@ def test_without_a_recorded_head_the_newest_blocks_are_not_proven(a2a, journal, 
     with pytest.raises(CommandError, match="no block has the hash"):
         a2a("audit", "verify", "--head", head)
     assert verification.UNPROVEN in a2a("audit", "verify", "--file", file)
-    assert verification.UNPROVEN not in a2a("audit", "verify", "--file", file, "--head", head)
+    assert verification.unproven(journal[5].pk) in a2a("audit", "verify", "--file", file, "--head", head)
+
+
+def test_a_given_head_proves_no_block_after_its_own(a2a, journal, tmp_path):
+    old, file = Seal.objects.earliest("last_id").block, tmp_path / "journal.jsonl"
+    note = f"no head is recorded here: no block after row {old.last_id} is proven"
+    assert note not in a2a("audit", "verify", "--head", old.hash)
+    seals.head_file().unlink()
+    assert note in a2a("audit", "verify", "--head", old.hash)
+    Seal.objects.exclude(last_id=old.last_id).delete()
+    SealHead.objects.all().delete()
+    with triggers_off():
+        AuditEvent.objects.filter(pk__gt=old.last_id).delete()
+    a2a("audit", "export", file)
+
+    cut = a2a("audit", "verify", "--head", old.hash).splitlines()
+
+    assert cut[0] == "the journal is whole: 2 row(s) in 1 block(s) are as sealed"
+    assert note in cut
+    assert note in a2a("audit", "verify", "--file", file, "--head", old.hash)
 
 
 def test_a_changed_row_is_named_and_fails_the_command(a2a, journal, capsys):
