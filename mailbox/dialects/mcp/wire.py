@@ -41,7 +41,8 @@ Details = Mapping[int, Mapping[str, Any]]
 class McpTask(TypedDict):
     """A task. Times are ISO 8601 in UTC. ``resource`` is the URI of the whole task.
 
-    ``is_cut``: the text is the beginning alone. ``awaits`` is what an interrupted task needs from its sender.
+    ``is_cut``: the text is the beginning alone. ``awaits`` is what an interrupted task needs from its sender. Tasks of
+    one ``context_id`` belong to one conversation of one sender; `receive_task` gives it to the holder.
     """
 
     id: UUID
@@ -56,6 +57,7 @@ class McpTask(TypedDict):
     parent: NotRequired[UUID]
     deadline: NotRequired[str]
     work_timeout_ms: NotRequired[int]
+    context_id: NotRequired[str]
     metadata: NotRequired[dict[str, Any]]
     attempt: int
     sent_at: str
@@ -89,11 +91,10 @@ def task(row: Task, *, room: int = ROOM) -> McpTask:
 
 
 def work(row: Task) -> McpTask:
-    """Render a task for its holder, with what its sender wrote beside the text in another protocol."""
-    rendered = task(row)
-    if row.metadata != "{}" and len(row.metadata) <= ROOM:
-        rendered["metadata"] = json_text.loads(row.metadata)
-    return rendered
+    """Render a task for its holder, with its conversation and the metadata of its sender."""
+    metadata = json_text.loads(row.metadata) if len(row.metadata) <= ROOM else {}
+    beside = {"context_id": row.context_for(row.recipient), "metadata": metadata or None}
+    return cast(McpTask, {**task(row), **_present(beside)})
 
 
 class McpArtifact(TypedDict):

@@ -8,6 +8,7 @@ from mailbox.life import leasing
 from tests.support import factories
 from tests.support.a2a import OfficialClient
 from tests.support.api import Api
+from tests.support.mcp import McpClient
 
 pytestmark = pytest.mark.django_db
 
@@ -43,6 +44,15 @@ def test_every_lease_and_read_of_the_recipient_tells_two_senders_of_one_context_
     assert first == third != second
     assert "default" not in (first, second)
     assert by_id == held == entry == listed[::-1] == sessions == [first, second, first]
+
+
+def test_a_task_received_by_mcp_has_the_context_of_the_other_protocols_and_no_id_of_a_sender(talks, bob):
+    received = [McpClient(bob).tool("receive_task")["task"] for _ in talks]
+    held = [lease["task"]["context_id"] for lease in Api(bob).get("/a2a/leases").json()["leases"]]
+
+    assert [task["context_id"] for task in received] == held
+    assert held[0] == held[2] != held[1]
+    assert "default" not in str(received)
 
 
 def test_the_sender_sees_its_own_context_in_every_dialect(talks, alice, mallory, bob, olga):
