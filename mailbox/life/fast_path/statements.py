@@ -63,10 +63,11 @@ SET queued = CASE WHEN mailbox_senderstock.queued < COALESCE(mailbox_senderstock
                      <= COALESCE(mailbox_senderstock.max_size, %(most_bytes)s{bigint})
                 THEN mailbox_senderstock.size + %(task_size)s{bigint} ELSE -1 END"""
 
-# A receive attempt that took a task takes no other task, also after its lease has ended.
+# A receive attempt that took a task takes no other task, also after its lease has ended. A paused agent takes none.
 IN_THE_QUEUE = """
 FROM mailbox_task task
 WHERE task.recipient_id = %(holder)s AND task.state = {queued} AND task.waits_on_id IS NULL
+  AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL)
   AND NOT EXISTS (
     SELECT 1 FROM mailbox_lease
     WHERE holder_id = %(holder)s AND receive_attempt_id = %(attempt_id)s{uuid})
@@ -84,8 +85,7 @@ KEY_IS_LIVE = """(%(credential)s{text} = '' OR EXISTS (
 TAKEN = """
 UPDATE mailbox_task SET state = {in_flight}, attempt = attempt + 1, journal_seq = journal_seq + 1,
                         status_at = %(at)s{moment}
-WHERE id = (SELECT id FROM head) AND (deadline_ms IS NULL OR deadline_ms > %(now_ms)s)
-  AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL) AND {key_is_live}
+WHERE id = (SELECT id FROM head) AND (deadline_ms IS NULL OR deadline_ms > %(now_ms)s) AND {key_is_live}
 RETURNING {task_columns}"""
 
 NEW_LEASE = """

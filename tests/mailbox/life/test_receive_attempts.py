@@ -6,6 +6,7 @@ from uuid import uuid4
 import pytest
 from django.db import connection
 
+from mailbox.access.agents import registration
 from mailbox.access.callers import Caller
 from mailbox.life import batches, leasing, results, sending
 from mailbox.models import Lease, Result, Task
@@ -227,13 +228,17 @@ RECEIVES: dict[str, Callable[..., object]] = {
 @pytest.mark.parametrize("limit", FAST_AND_WHOLE)
 @pytest.mark.parametrize("attempt", [None, uuid4()], ids=["no id", "an id"])
 @pytest.mark.parametrize("receive", RECEIVES.values(), ids=RECEIVES)
-def test_an_empty_receive_takes_no_write_lock(alice, receive, attempt, limit):
+@pytest.mark.parametrize("is_paused", [False, True], ids=["no task", "paused"])
+def test_an_empty_receive_takes_no_write_lock(alice, bob, olga, receive, attempt, limit, is_paused):
+    if is_paused:
+        factories.sent_task(alice, bob)
+        registration.pause_agent(olga, bob.agent, reason="rest")
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA busy_timeout = 0")
     try:
         with closing(sqlite3.connect(str(connection.settings_dict["NAME"]), isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
-            assert receive(alice, attempt, limit) == []
+            assert receive(bob, attempt, limit) == []
     finally:
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA busy_timeout = 10000")

@@ -54,13 +54,7 @@ BUGS = (
     Bug(
         name="revoked-key-leases",
         does="A waiting receive leases a task although its key was revoked meanwhile.",
-        changes=(
-            Change(
-                STATEMENTS,
-                "WHERE id = %(holder)s AND paused_at IS NULL) AND {key_is_live}\n",
-                "WHERE id = %(holder)s AND paused_at IS NULL)\n",
-            ),
-        ),
+        changes=(Change(STATEMENTS, "deadline_ms > %(now_ms)s) AND {key_is_live}\n", "deadline_ms > %(now_ms)s)\n"),),
         fails=f"{ACCESS}/limits/test_waits.py::test_a_key_that_ended_since_it_was_presented_takes_no_task",
     ),
     Bug(

@@ -101,7 +101,7 @@ TAKEN = """
 UPDATE mailbox_task SET state = {in_flight}, attempt = attempt + 1, journal_seq = journal_seq + 1,
                         status_at = %(at)s{moment}
 WHERE id IN (SELECT id FROM head) AND NOT EXISTS (SELECT 1 FROM head WHERE deadline_ms <= %(now_ms)s)
-  AND EXISTS (SELECT 1 FROM mailbox_agent WHERE id = %(holder)s AND paused_at IS NULL) AND {key_is_live}
+  AND {key_is_live}
 RETURNING {task_columns}"""
 
 NEW_LEASES = """

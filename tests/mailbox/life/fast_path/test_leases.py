@@ -54,7 +54,7 @@ def the_oldest_task_is_at_its_deadline(on: Stage) -> Step:
     return on.lease(on.bob)
 
 
-@LEFT.case([])
+@SERVED.case([])
 def a_recipient_is_paused(on: Stage) -> Step:
     on.sent()
     registration.pause_agent(on.olga, factories.row_of(on.bob), reason="maintenance")
