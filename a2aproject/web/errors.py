@@ -1,7 +1,6 @@
 """Answers to requests that no view answered: JSON for programs, pages for people."""
 
 import sys
-from collections.abc import Callable
 
 from django.core.exceptions import DisallowedHost
 from django.db import InterfaceError, OperationalError
@@ -9,6 +8,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.template import loader
 from django.urls import is_valid_path
 from django.utils.cache import patch_vary_headers
+from django.utils.deprecation import MiddlewareMixin
 from django.views import defaults
 from django_htmx.middleware import HtmxDetails
 
@@ -23,14 +23,8 @@ _UNAVAILABLE = (OperationalError, InterfaceError)
 _TYPES = ["text/html", "application/json"]
 
 
-class UnavailableMiddleware:
+class UnavailableMiddleware(MiddlewareMixin):
     """Answers 503 with `Retry-After` on pages for people when the database is gone or locked, as the API does."""
-
-    def __init__(self, get_response: Callable[[HttpRequest], HttpResponseBase]) -> None:
-        self.get_response = get_response
-
-    def __call__(self, request: HttpRequest) -> HttpResponseBase:
-        return self.get_response(request)
 
     def process_exception(self, request: HttpRequest, exception: Exception) -> HttpResponseBase | None:
         is_for_people = request.path.startswith(PAGES_FOR_PEOPLE)
@@ -87,7 +81,9 @@ def _unavailable(request: HttpRequest, exception: Exception) -> HttpResponse:
     outages.note(exception)
     # The page has no panel: a dialog without a new panel keeps its form and the text typed there.
     page = loader.render_to_string("503.html", {"request": request})
-    return HttpResponse(page, status=503, headers={"Retry-After": "1"})
+    response = HttpResponse(page, status=503, headers={"Retry-After": "1"})
+    response._has_been_logged = True  # type: ignore[attr-defined] # the cause is in the log, once for many requests
+    return response
 
 
 def _root(request: HttpRequest) -> HttpResponse:

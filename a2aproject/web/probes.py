@@ -82,7 +82,8 @@ def _look() -> tuple[int, str]:
         if _is_newer(executor.loader):
             return 503, "the database is newer than this code"
         outage = outages.standing()
-    except Error:
+    except Error as error:
+        outages.note(error)
         return 503, "the database cannot be reached"
     return 200 if outage is None else 503, outage or "ok"
 
@@ -98,4 +99,5 @@ def _answer(status: int, text: str) -> HttpResponse:
     response["Cache-Control"] = "no-store"
     if status == 503:
         response["Retry-After"] = "1"
+        response._has_been_logged = True  # type: ignore[attr-defined] # a stranger cannot fill the log
     return response

@@ -309,6 +309,8 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
     response = Response(view.error_body(error, status), status=status)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response["Retry-After"] = "1"
+        # The cause is in the log, once for many requests.
+        response._has_been_logged = isinstance(error, http_errors.UnavailableError)  # type: ignore[attr-defined]
     if isinstance(error, RateLimitedError):
         response["Retry-After"] = str(error.retry_after)
         view.allowance = error.allowance
@@ -364,8 +366,7 @@ class RouteMiddleware:
         try:
             route = public_routes.recognise(token)
         except (OperationalError, InterfaceError) as error:
-            outages.note(error)
-            return _unavailable()
+            return _unavailable(error)
         if route is None or not _is_open(path):
             readdress(request, PREFIX)
         else:
@@ -395,7 +396,10 @@ def _forget(request: HttpRequest, token: str) -> None:
             del request.META[name]
 
 
-def _unavailable() -> HttpResponse:
+def _unavailable(cause: Exception) -> HttpResponse:
+    outages.note(cause)
     error = http_errors.UnavailableError()
     body = {"kind": "error", "code": error.code, "message": error.message}
-    return JsonResponse(body, status=503, headers={"Retry-After": "1"})
+    response = JsonResponse(body, status=503, headers={"Retry-After": "1"})
+    response._has_been_logged = True  # type: ignore[attr-defined]
+    return response

@@ -1,11 +1,13 @@
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
+from django.db import OperationalError, connection
 from django.test import Client
 from django.urls import path
 
+from a2aproject.web import probes
 from mailbox.access.callers import Role
+from mailbox.database import outages
 from tests.support import factories
 
 
@@ -172,3 +174,23 @@ def test_a_locked_database_is_503_wherever_a_page_needs_it(client, monkeypatch, 
     monkeypatch.setattr(place, lock)
 
     assert client.get("/ops/leases/").status_code == 503
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.urls("a2aproject.urls")
+@pytest.mark.parametrize("path", ["/ops/leases/", "/a2a/queue", "/p/token/a2a/queue", "/readyz"])
+def test_two_503_answers_in_an_outage_write_one_line(client, alice, monkeypatch, caplog, path):
+    key = factories.key_of(alice)
+    factories.person("vic", Role.VIEWER)
+    client.force_login(User.objects.get(username="vic"), backend="django.contrib.auth.backends.ModelBackend")
+    monkeypatch.setattr(outages, "_memory", outages._Memory())
+    monkeypatch.setattr(probes, "KEPT_FOR", 0.0)
+    probes.forget()
+
+    with monkeypatch.context() as outage:
+        outage.setattr(connection, "cursor", lock)
+        outage.setattr("mailbox.access.credentials.public_routes.recognise", lock)
+        answers = [client.get(path, headers={"X-API-Key": key}).status_code for _ in range(2)]
+
+    assert answers == [503, 503]
+    assert caplog.messages == ["the database failed: database is locked"]
