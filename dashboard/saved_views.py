@@ -147,6 +147,7 @@ class SavedViews(DashboardView):
 class ChangeView(SavedViews):
     """One saved view. A POST renames, shares or deletes it, or ends its sharing."""
 
+    needs = ""
     http_method_names = ["post"]
 
     def post(self, request: HttpRequest, number: str = "") -> HttpResponse:

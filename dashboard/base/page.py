@@ -73,7 +73,8 @@ ACTIONS = {
 class DashboardView(View):
     """A page for a signed-in person. Its POST needs the action ``needs``; a refusal is journalled.
 
-    A page with a POST that does not name its ``needs`` cannot be imported. "" is for changes of the person's own.
+    A page with a POST that does not name its ``needs`` cannot be imported. "" is for changes of the person's own. A
+    page with another POST does not inherit it.
     """
 
     needs: ClassVar[str] = ""
@@ -88,7 +89,8 @@ class DashboardView(View):
         for verb in ("put", "patch", "delete"):
             if hasattr(cls, verb):
                 raise TypeError(f"{cls.__qualname__} has a {verb}: pages take changes by POST alone")
-        names_it = any("needs" in vars(base) for base in cls.__mro__ if base is not DashboardView)
+        namers = [cls] if "post" in vars(cls) and not cls.needs else cls.__mro__
+        names_it = any("needs" in vars(base) for base in namers if base is not DashboardView)
         if hasattr(cls, "post") and not names_it and not is_base:
             raise TypeError(f"{cls.__qualname__} has a post, and does not name the action that it needs")
 
@@ -156,8 +158,7 @@ class DashboardView(View):
         else:
             response = self.page(f"{template}#{part}", {**context, "version": version})
         counts: Attention = context.get("attention") or frame.attention(self.now)
-        notes = frame.notes_of(counts)
-        response["X-Attention"] = json.dumps({"stale": counts["leases"].value, "notes": notes})
+        response["X-Attention"] = json.dumps({"stale": counts["leases"].value, "notes": frame.notes_of(counts)})
         return response
 
     def done(self, page: str) -> HttpResponse:

@@ -28,6 +28,16 @@ def test_a_page_names_its_action_or_that_the_change_is_the_person_s_own(needs):
     assert special.needs == needs
 
 
+def test_a_page_with_a_post_of_its_own_does_not_inherit_that_it_needs_no_action():
+    page = type("Own", (DashboardView,), {"needs": "", "post": _post})
+
+    with pytest.raises(TypeError, match=r"^Page has a post, and does not name the action that it needs$"):
+        type("Page", (page,), {"post": _post})
+
+    gated = type("Gated", (DashboardView,), {"needs": requests.SEND, "post": _post})
+    assert type("Page", (gated,), {"post": _post}).needs == requests.SEND
+
+
 @pytest.mark.parametrize("verb", ["put", "patch", "delete"])
 def test_a_page_takes_changes_by_post_alone(verb):
     with pytest.raises(TypeError, match=rf"^Page has a {verb}: pages take changes by POST alone$"):
