@@ -360,13 +360,8 @@ def _bring_seals(manifest: Manifest, name: str) -> None:
 
 
 def _differs(manifest: Manifest) -> bool:
-    present = _present()
-    return present is None or secret_box.digest_of(present) != manifest.secret_digest
-
-
-def _present() -> str | None:
-    """Return the secret that the hub will use, None if it has no secret yet."""
+    """Whether the hub has no secret yet, or another one than the backup's."""
     file = secret_file()
-    if file is None:
-        return str(settings.SECRET_KEY)
-    return file.read_text("ascii") if file.exists() else None
+    if file is not None and not file.exists():
+        return True
+    return secret_box.digest_of(file.read_text("ascii") if file else settings.SECRET_KEY) != manifest.secret_digest

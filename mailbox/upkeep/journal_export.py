@@ -64,7 +64,7 @@ def verify(file: Path, *, key: str = "", head: str = "") -> verification.Verific
     ``head`` is a hash that was recorded elsewhere. Raises OSError if the file cannot be read.
     """
     with file.open("rb") as stream:
-        reading = _Reading(_lines(stream))
+        reading = _Reading(map(orjson.loads, stream))
         try:
             finding = reading.check(key, head)
         except (*UNREADABLE, _UnreadableLineError):
@@ -151,11 +151,6 @@ def _write_rows(stream: BinaryIO, first: int, last: int, form: int) -> int:
         stream.write(_line({"row": row_as_json(row)}))
         count += 1
     return count
-
-
-def _lines(stream: BinaryIO) -> Iterator[Line]:
-    for line in stream:
-        yield orjson.loads(line)
 
 
 def _line(value: Line) -> bytes:

@@ -77,10 +77,8 @@ def verify(
     """
     chain = Chain([*seals.trusted_keys(), *restored_keys], last=_before(first, after))
     finding = None if chain.last else _of_beginning()
-    left = blocks
-    while finding is None and (seal := _next(chain, last)) is not None and left != 0:
+    while finding is None and (seal := _next(chain, last)) is not None and chain.blocks != blocks:
         finding = _check(chain, seal)
-        left = None if left is None else left - 1
     more = finding is None and chain.last is not None and _next(chain, last) is not None
     if finding is None and not more:
         finding = _of_heads(head, of_this_machine=not restored_keys)

@@ -68,7 +68,6 @@ class McpTask(TypedDict):
 def task(row: Task, *, room: int = ROOM) -> McpTask:
     """Render a task with at most ``room`` bytes of its text."""
     text = _cut(row.intent_text, room)
-    deadline = None if row.deadline_ms is None else _iso_of_ms(row.deadline_ms)
     rendered = {
         "id": row.uuid,
         "state": row.state,
@@ -80,7 +79,7 @@ def task(row: Task, *, room: int = ROOM) -> McpTask:
         "is_cut": len(text) < len(row.intent_text) or None,
         "kind": row.task_kind,
         "parent": row.parent,
-        "deadline": deadline,
+        "deadline": None if row.deadline_ms is None else _iso_of_ms(row.deadline_ms),
         "work_timeout_ms": times.to_ms(row.work_timeout),
         "attempt": row.attempt,
         "sent_at": iso(row.sent_at),
@@ -246,12 +245,11 @@ class HeldLeaseShown(TypedDict):
 
 
 def lease(row: Lease) -> HeldLeaseShown:
-    ends_at = None if row.times_out_at is None else iso(row.times_out_at)
     rendered = {
         "lease_id": row.lease_id,
         "attempt": row.attempt,
         "leased_at": iso(row.leased_at),
-        "times_out_at": ends_at,
+        "times_out_at": None if row.times_out_at is None else iso(row.times_out_at),
     }
     return cast(HeldLeaseShown, _present(rendered))
 
@@ -365,9 +363,8 @@ def iso(moment: datetime) -> str:
 
 def sent(row: Task) -> Json:
     """Render a task that was sent. A repeat of a compacted task has its outcome alone: its result was deleted."""
-    gone = {"compacted": True} if row.is_compacted else {}
-    outcome = {"outcome": row.outcome} if row.outcome else {}
-    return {"task_id": row.uuid, "state": row.state, **outcome, **gone, "resource": task_uri(row.uuid)}
+    rendered = {"task_id": row.uuid, "state": row.state, "outcome": row.outcome, "resource": task_uri(row.uuid)}
+    return _present({**rendered, "compacted": row.is_compacted or None})
 
 
 def _iso_of_ms(milliseconds: int) -> str | None:
