@@ -264,7 +264,7 @@ def test_pg_dump_leaves_out_the_sessions(monkeypatch: pytest.MonkeyPatch) -> Non
     session = SimpleNamespace(cursor=lambda: SimpleNamespace(connection=SimpleNamespace(info=info)))
     monkeypatch.setattr(postgresql, "connection", session)
     monkeypatch.setattr(postgresql, "schema", lambda: "hub")
-    monkeypatch.setattr(postgresql.shutil, "which", lambda _: None)
+    monkeypatch.setattr("shutil.which", lambda _: None)
 
     with pytest.raises(BackupError) as missing:
         postgresql.require_dumper()
