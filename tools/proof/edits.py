@@ -74,9 +74,9 @@ FORGETFUL_ATTEMPTS: tuple[Edit, ...] = (
 # The carrier forgets what it sent to an agent of the official protocol, and sends it again as another message.
 FORGETFUL_CARRIER: tuple[Edit, ...] = (
     (
-        "agentcards.carriages.official_talk",
-        "    _store(conversation)\n    return seen",
-        "    return seen",
+        "agentcards.carriages.official",
+        "                official_talk.store(conversation)",
+        "                pass",
     ),
     ("agentcards.carriages.official_talk", "from uuid import uuid5", "from uuid import uuid4, uuid5"),
     ("agentcards.carriages.official_talk", 'return str(uuid5(task.uuid, f"turn {turn}"))', "return str(uuid4())"),
