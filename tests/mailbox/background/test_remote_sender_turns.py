@@ -159,7 +159,8 @@ class TestCallPool:
         pool.finish()
 
     def test_a_call_outlasts_a_failure_of_the_database(self, monkeypatch):
-        pool, failures = CallPool("test", answering := set()), iter([OperationalError("the database is away")])
+        answering: set[int] = set()
+        pool, failures = CallPool("test", answering), iter([OperationalError("the database is away")])
         monkeypatch.setattr(outages, "FIRST_PAUSE", 0.0)
 
         @outages.outlasted
