@@ -1,6 +1,6 @@
 """Prove that the hub loses nothing: python -m tools.proof [--short] [--seed N] [--seconds N] [--databases sqlite,...]
 
-The long form takes about an hour on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a promise
+The long form takes one to two hours on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a promise
 is broken, or if a control run does not report what it should. A missed goal of the long form is a broken promise, too.
 """
 
@@ -23,7 +23,7 @@ from tools.proof.report import Proof
 from tools.proof.scenarios import SCENARIOS
 from tools.proof.short import short
 
-SECONDS = 4_500  # no load begins after it
+SECONDS = 7_000  # no load begins after it
 SCENES_FROM = 50_000  # seeds of scenarios and controls
 
 Form = Callable[[Proof], Iterator[Part] | Sequence[Part]]
