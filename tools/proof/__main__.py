@@ -1,7 +1,8 @@
 """Prove that the hub loses nothing: python -m tools.proof [--short] [--seed N] [--seconds N] [--databases sqlite,...]
 
-The long form takes one to two hours on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a promise
-is broken, or if a control run does not report what it should. A missed goal of the long form is a broken promise, too.
+The long form takes one to two hours on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a
+promise is broken, or if a control run does not report what it should. A missed goal of the long form is a broken
+promise, too.
 """
 
 import argparse
