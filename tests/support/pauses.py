@@ -1,4 +1,4 @@
-"""Pauses without waiting: the steps that run in them, a clock that moves in them alone, and looks without any."""
+"""Pauses without waiting: the steps in them, clocks that move in them alone or stand still, and looks without any."""
 
 import os
 import threading
@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from a2a_hub_client.worker import worker
+from mailbox.access.limits import rates
 from mailbox.database.bell import waiters
 from mailbox.database.bell.waiters import Waiter
 
@@ -41,6 +42,12 @@ class Clock:
         self.now += seconds
         if self.steps:
             self.steps.pop(0)()
+
+
+def stop_rates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the clock of all rates stand still, so that no slow request earns another one. Forget what was taken."""
+    monkeypatch.setattr(rates, "time", SimpleNamespace(monotonic=lambda: 1000.0))
+    rates.forget()
 
 
 def tick_at_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from django.test import Client
 from mailbox.access.callers import Role
 from mailbox.access.limits import rates
 from tests.support import factories
+from tests.support.pauses import stop_rates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database]
 
@@ -17,10 +18,10 @@ BURST = 3
 
 
 @pytest.fixture(autouse=True)
-def _slow_rate(settings):
+def _slow_rate(settings, monkeypatch):
     settings.WEB_WORKERS = 1
     settings.A2A_ADDRESS_REQUESTS_PER_S, settings.A2A_ADDRESS_REQUESTS_BURST = 1, BURST
-    rates.forget()
+    stop_rates(monkeypatch)
     yield
     rates.forget()
 

@@ -5,16 +5,17 @@ import pytest
 from mailbox.access.limits import rates
 from tests.support import factories
 from tests.support.api import Api
+from tests.support.pauses import stop_rates
 
 pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture(autouse=True)
-def _slow_rates(settings):
+def _slow_rates(settings, monkeypatch):
     settings.WEB_WORKERS = 1
     settings.A2A_AGENT_REQUESTS_PER_S = settings.A2A_ADDRESS_REQUESTS_PER_S = 1
     settings.A2A_AGENT_REQUESTS_BURST = settings.A2A_ADDRESS_REQUESTS_BURST = 3
-    rates.forget()
+    stop_rates(monkeypatch)
     yield
     rates.forget()
 

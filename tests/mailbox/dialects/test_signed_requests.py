@@ -24,7 +24,7 @@ from mailbox.words import ed25519, signatures
 from mailbox.words.kinds import Kind
 from tests.support import factories
 from tests.support.api import Api, error_of, task_to
-from tests.support.pauses import act_in_pauses
+from tests.support.pauses import act_in_pauses, stop_rates
 from tests.support.signing import Signer
 
 pytestmark = pytest.mark.django_db
@@ -176,20 +176,20 @@ def test_failures_are_journalled_by_their_reason(signer, alice):
     assert noted.fields == {"reason": "signature wrong", "count": 3}
 
 
-def test_a_stranger_at_its_rate_does_not_shut_out_a_signer_behind_the_same_address(signer, settings):
+def test_a_stranger_at_its_rate_does_not_shut_out_a_signer_behind_the_same_address(signer, settings, monkeypatch):
     settings.WEB_WORKERS = 1
     settings.A2A_ADDRESS_REQUESTS_PER_S, settings.A2A_ADDRESS_REQUESTS_BURST = 1, 3
-    rates.forget()
+    stop_rates(monkeypatch)
 
     assert 429 in [Api().get("/a2a/queue").status_code for _ in range(5)]
     assert signer.call("GET", "/a2a/queue").status_code == 200
     rates.forget()
 
 
-def test_a_request_beyond_the_agent_s_rate_spends_no_nonce(signer, settings):
+def test_a_request_beyond_the_agent_s_rate_spends_no_nonce(signer, settings, monkeypatch):
     settings.WEB_WORKERS = 1
     settings.A2A_AGENT_REQUESTS_PER_S, settings.A2A_AGENT_REQUESTS_BURST = 1, 2
-    rates.forget()
+    stop_rates(monkeypatch)
 
     statuses = [signer.request("GET", "/a2a/queue").send().status_code for _ in range(4)]
 

@@ -14,8 +14,8 @@ BUGS = (
         changes=(
             Change(
                 AUDIT,
-                "transaction.atomic(durable=True):\n            journal = Journal(caller)\n",
-                "transaction.atomic():\n            journal = Journal(caller)\n",
+                "transaction.atomic(durable=True):\n            journal, session = Journal(caller)",
+                "transaction.atomic():\n            journal, session = Journal(caller)",
             ),
         ),
         fails="tests/mailbox/access/test_audit.py::test_a_decision_inside_another_transaction_is_refused",

@@ -8,6 +8,7 @@ from tests.mailbox.dialects.conformance.registry import http_doors_that
 from tests.mailbox.dialects.conformance.routes import every_route, plain_request, refused
 from tests.support.api import Api
 from tests.support.doors import Act, Refused
+from tests.support.pauses import stop_rates
 
 # A refusal undoes the statement of the fast form, and on PostgreSQL the test's own transaction with it.
 pytestmark = pytest.mark.django_db(transaction=connection.vendor == "postgresql")
@@ -16,12 +17,12 @@ UNKNOWN = "Bearer a2a_AAAAAAAA_bTEjcZOctuMMhhvbX7hrmzZER5AfidHM_7SueM2"
 
 
 @pytest.fixture
-def slow(settings):
+def slow(settings, monkeypatch):
     """Let an agent, and an address, send three requests at once and one a second."""
     settings.WEB_WORKERS = 1
     settings.A2A_AGENT_REQUESTS_PER_S = settings.A2A_ADDRESS_REQUESTS_PER_S = 1
     settings.A2A_AGENT_REQUESTS_BURST = settings.A2A_ADDRESS_REQUESTS_BURST = 3
-    rates.forget()
+    stop_rates(monkeypatch)
     yield
     rates.forget()
 

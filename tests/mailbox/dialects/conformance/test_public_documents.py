@@ -6,6 +6,7 @@ from mailbox.access.limits import rates
 from tests.mailbox.dialects.conformance.routes import ROUTES
 from tests.support.api import Api
 from tests.support.doors import PROJECT
+from tests.support.pauses import stop_rates
 
 pytestmark = [pytest.mark.django_db, pytest.mark.one_database, pytest.mark.usefixtures("default_agent")]
 
@@ -57,8 +58,9 @@ def test_a_browser_may_request_a_document_from_another_site():
         assert "If-None-Match" in answer["Access-Control-Allow-Headers"]
 
 
-def test_a_document_is_counted_for_the_address(settings):
+def test_a_document_is_counted_for_the_address(settings, monkeypatch):
     settings.WEB_WORKERS = 1
+    stop_rates(monkeypatch)
     settings.A2A_ADDRESS_REQUESTS_PER_S, settings.A2A_ADDRESS_REQUESTS_BURST = 1, 3
 
     for path in [path for path, _ in documents()]:

@@ -8,6 +8,7 @@ from mailbox.access.limits import rates
 from mailbox.database import paging
 from tests.support import factories
 from tests.support.api import Api, task_to
+from tests.support.pauses import stop_rates
 
 pytestmark = pytest.mark.django_db
 
@@ -27,10 +28,10 @@ def test_an_answer_ends_at_four_mebibytes_and_loses_nothing(alice, bob):
 
 
 @pytest.fixture
-def limited(settings):
+def limited(settings, monkeypatch):
     settings.WEB_WORKERS = 1
     settings.A2A_AGENT_REQUESTS_PER_S, settings.A2A_AGENT_REQUESTS_BURST = 1, 10
-    rates.forget()
+    stop_rates(monkeypatch)
     yield
     rates.forget()
 
