@@ -4,6 +4,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+from django.utils.log import CallbackFilter
+
 from a2aproject.settings.database import database, earlier_secrets, opened, opened_seal_key, sqlite_file
 from a2aproject.settings.edge import *  # noqa: F403 (settings, all of them)
 from a2aproject.settings.edge import PUBLIC_URL, spectacular_settings, static_files
@@ -205,7 +207,10 @@ LOGGING = {
         "text": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
         "json": {"()": "a2aproject.web.log.JSONFormatter"},
     },
-    "filters": {"redacted": {"()": "mailbox.words.redaction.RedactSecrets"}},
+    "filters": {
+        "redacted": {"()": "mailbox.words.redaction.RedactSecrets"},
+        "refusals": {"()": CallbackFilter, "callback": lambda record: getattr(record, "status_code", 0) != 503},
+    },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT, "filters": ["redacted"]}},
     "root": {
         "handlers": ["stderr"],
@@ -213,8 +218,8 @@ LOGGING = {
     },
     "loggers": {
         "django": {"handlers": [], "level": "NOTSET", "propagate": True},
-        # Errors of clients are answered, not logged.
-        "django.request": {"level": "ERROR"},
+        # Errors of clients are answered, not logged. Many 503s have one cause, which is in the log once.
+        "django.request": {"level": "ERROR", "filters": ["refusals"]},
         "django.security": {"level": "CRITICAL"},
         "django.server": {"handlers": [], "propagate": True},
         "a2aproject.requests": {"level": "INFO" if LOG_FORMAT == "json" else "CRITICAL"},

@@ -46,10 +46,8 @@ class UnreadBodyMiddleware:
     def __call__(self, request: HttpRequest) -> HttpResponseBase:
         response = self.get_response(request)
         if getattr(request.META["wsgi.input"], "is_cut", False):
-            if response.status_code != HTTPStatus.SERVICE_UNAVAILABLE:
-                response = _plain_answer()  # a page without a part of its form
-            response._has_been_logged = True  # type: ignore[attr-defined] # a stranger cannot fill the log
-            return response
+            is_answered = response.status_code == HTTPStatus.SERVICE_UNAVAILABLE
+            return response if is_answered else _plain_answer()  # and not a page without a part of its form
         if response.status_code >= 400:
             request.META[STALLED_ANSWER] = lambda: response
             _read_out(request)

@@ -81,9 +81,7 @@ def _unavailable(request: HttpRequest, exception: Exception) -> HttpResponse:
     outages.note(exception)
     # The page has no panel: a dialog without a new panel keeps its form and the text typed there.
     page = loader.render_to_string("503.html", {"request": request})
-    response = HttpResponse(page, status=503, headers={"Retry-After": "1"})
-    response._has_been_logged = True  # type: ignore[attr-defined] # the cause is in the log, once for many requests
-    return response
+    return HttpResponse(page, status=503, headers={"Retry-After": "1"})
 
 
 def _root(request: HttpRequest) -> HttpResponse:

@@ -99,5 +99,4 @@ def _answer(status: int, text: str) -> HttpResponse:
     response["Cache-Control"] = "no-store"
     if status == 503:
         response["Retry-After"] = "1"
-        response._has_been_logged = True  # type: ignore[attr-defined] # a stranger cannot fill the log
     return response

@@ -309,8 +309,6 @@ def exception_handler(exc: Exception, context: Mapping[str, Any]) -> Response | 
     response = Response(view.error_body(error, status), status=status)
     if status == HTTPStatus.SERVICE_UNAVAILABLE:
         response["Retry-After"] = "1"
-        # The cause is in the log, once for many requests.
-        response._has_been_logged = isinstance(error, http_errors.UnavailableError)  # type: ignore[attr-defined]
     if isinstance(error, RateLimitedError):
         response["Retry-After"] = str(error.retry_after)
         view.allowance = error.allowance
@@ -400,6 +398,4 @@ def _unavailable(cause: Exception) -> HttpResponse:
     outages.note(cause)
     error = http_errors.UnavailableError()
     body = {"kind": "error", "code": error.code, "message": error.message}
-    response = JsonResponse(body, status=503, headers={"Retry-After": "1"})
-    response._has_been_logged = True  # type: ignore[attr-defined]
-    return response
+    return JsonResponse(body, status=503, headers={"Retry-After": "1"})
