@@ -24,7 +24,7 @@ from tools.proof.report import Proof
 from tools.proof.scenarios import SCENARIOS
 from tools.proof.short import short
 
-SECONDS = 7_000  # no load begins after it
+SECONDS = 7_500  # no load begins after it
 SCENES_FROM = 50_000  # seeds of scenarios and controls
 
 Form = Callable[[Proof], Iterator[Part] | Sequence[Part]]

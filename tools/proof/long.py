@@ -13,7 +13,7 @@ from tools.proof.servers import Server
 
 SENDS = 1_500  # in each load
 STRIKES = 12  # beside each load
-SHARES = {"sqlite": 0.6, "postgresql": 0.4}  # of the goals: an operation on PostgreSQL needs half as much time again
+SHARED = ("operations", "requests cut")  # goals to which the loads of every database add
 CUTS, FAULTS = "cuts and hang-ups", "faults"
 COVERS = {
     CUTS: "Tasks in every dialect, alone and in batches, through cuts and hang-ups. The official protocol sends under "
@@ -24,9 +24,10 @@ COVERS = {
 
 
 def loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
-    """Load one hub through cuts and strike another one with each fault, in turn, until this database has its share.
+    """Load one hub through cuts and strike another one with each fault, in turn, until all databases reach the goals.
 
-    Nothing begins after ``ends_at``, in seconds of the monotonic clock.
+    ``folder`` lies beside those of the other databases. Nothing begins after ``ends_at``, in seconds of the monotonic
+    clock.
     """
     try:
         yield from _loads(proof, database, folder, seed, ends_at)
@@ -35,8 +36,7 @@ def loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) 
 
 
 def _loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
-    faults = forms.in_random_order(forms.faults_for(database, short=False), seed)
-    made: list[Part] = []
+    faults, counts = forms.in_random_order(forms.faults_for(database, short=False), seed), folder.parent / "counts"
     with (
         forms.staged(database, folder / "cuts", edits.COMPACT_SOON) as whole,
         forms.staged(database, folder / "faults", preloads=True) as struck,
@@ -44,23 +44,29 @@ def _loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float)
         if isinstance(whole.postgresql, Server):
             proof.versions["PostgreSQL"] = whole.postgresql.version()
         began, memories = time.monotonic(), [forms.memory(whole)]
-        while time.monotonic() < ends_at and (faults or not _has_its_share(database, made)):
+        while time.monotonic() < ends_at and (faults or not _are_reached(counts)):
             seed += 2
-            made.append(forms.loaded(whole, seed, CUTS, sends=SENDS))
-            yield made[-1]
+            yield _kept(counts, forms.loaded(whole, seed, CUTS, sends=SENDS))
             memories.append(forms.memory(whole))
             if faults and time.monotonic() < ends_at:
-                made.append(forms.struck(struck, seed + 1, FAULTS, faults[:STRIKES]))
+                yield _kept(counts, forms.struck(struck, seed + 1, FAULTS, faults[:STRIKES]))
                 del faults[:STRIKES]
-                yield made[-1]
         proof.memories[database] = Memory(time.monotonic() - began, memories)
     for fault in faults:
         proof.left_out[fault.name] += 1
 
 
-def _has_its_share(database: str, parts: Sequence[Part]) -> bool:
-    """Whether these parts reach the database's share of the goals that every database can reach."""
-    return all(counted(name, parts) >= SHARES[database] * GOALS[name] for name in ("operations", "requests cut"))
+def _kept(counts: Path, part: Part) -> Part:
+    """Return the part, and keep its counts for the processes of the other databases."""
+    with counts.open("a") as file:
+        file.write(" ".join(str(counted(name, [part])) for name in SHARED) + "\n")
+    return part
+
+
+def _are_reached(counts: Path) -> bool:
+    """Whether the loads of all databases together reach the goals that they share."""
+    kept = [[int(count) for count in line.split()] for line in counts.read_text().splitlines()]
+    return all(sum(each) >= GOALS[name] for name, each in zip(SHARED, zip(*kept, strict=True), strict=True))
 
 
 def scenes(proof: Proof, database: str, folder: Path, seed: int) -> Iterator[Part]:

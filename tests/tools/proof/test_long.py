@@ -35,18 +35,26 @@ def course(monkeypatch, tmp_path):
         monkeypatch.setattr(forms, "loaded", made)
         monkeypatch.setattr(forms, "struck", made)
         proof = Proof()
-        return proof, [*long.loads(proof, "sqlite", tmp_path, 1, ends_at)]
+        return proof, [*long.loads(proof, "sqlite", tmp_path / "sqlite", 1, ends_at)]
 
     return run
 
 
-def test_loads_go_on_after_the_last_fault_until_the_share_of_the_goals_is_reached(course):
-    proof, parts = course(int(GOALS["operations"] * long.SHARES["sqlite"] / 5), 1_000)
+def test_loads_go_on_after_the_last_fault_until_the_goals_are_reached(course):
+    proof, parts = course(int(GOALS["operations"] / 5), 1_000)
 
     assert [part.name for part in parts] == [long.CUTS, long.FAULTS, long.CUTS, long.FAULTS, long.CUTS]
     assert sum(len(part.strikes) for part in parts) == long.STRIKES + 1
     assert len({part.seed for part in parts}) == len(parts)
     assert (len(proof.memories["sqlite"].measured), proof.left_out) == (4, Counter())
+
+
+def test_the_loads_of_another_database_add_to_the_goals(course, tmp_path):
+    (tmp_path / "counts").write_text(f"{GOALS['operations']} {GOALS['requests cut']}\n")
+    proof, parts = course(1, 1_000)
+
+    assert [part.name for part in parts] == [long.CUTS, long.FAULTS, long.CUTS, long.FAULTS]
+    assert proof.left_out == Counter()
 
 
 def test_no_load_begins_when_the_time_is_over_and_the_faults_that_are_left_are_counted(course):
