@@ -135,11 +135,13 @@ def _addresses(host: str, port: int) -> Sequence[destinations.Address]:
         except Exception as error:  # noqa: BLE001 (raised again below)
             answer.put(error)
 
-    threading.Thread(target=copy_context().run, args=(resolve,), daemon=True).start()
     try:
+        threading.Thread(target=copy_context().run, args=(resolve,), daemon=True).start()
         resolved = answer.get(timeout=_remaining())
     except queue.Empty:
         raise TimeoutError(f"resolving {host} took too long") from None
+    except RuntimeError as error:
+        raise OSError(f"no thread can be started to resolve {host}") from error
     if isinstance(resolved, Exception):
         raise resolved
     return resolved

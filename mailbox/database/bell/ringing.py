@@ -33,13 +33,13 @@ os.register_at_fork(after_in_child=_here.__init__)  # type: ignore[misc] # a new
 
 
 def begin() -> None:
-    """Start the threads unless they run."""
+    """Start the threads unless they run. Raises `MemoryError` if the watch cannot be started."""
     if _here.watches:
         return
     hear()
     with _here.lock:
         if not _here.watches:
-            _start(Watch().run)
+            waiters.start(Watch().run, "bell")
             _here.watches = True
 
 
@@ -54,15 +54,11 @@ def hear() -> None:
         if not _here.hears:
             try:
                 for run in listeners():
-                    _start(run)
-            except RuntimeError as error:
+                    waiters.start(run, "bell")
+            except MemoryError as error:
                 _logger.warning("the bell hears no rings, since no thread can be started: %s", error)
             else:
                 _here.hears = True
-
-
-def _start(run: Callable[[], None]) -> None:
-    threading.Thread(target=run, name="bell", daemon=True).start()
 
 
 def listeners() -> Sequence[Callable[[], None]]:

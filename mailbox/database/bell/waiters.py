@@ -283,6 +283,14 @@ def wait_for_anyone() -> None:
     _here.anyone.wait()
 
 
+def start(run: Callable[[], None], name: str) -> None:
+    """Start a thread that ends with the process. Raises `MemoryError` if the system has none left."""
+    try:
+        threading.Thread(target=run, name=name, daemon=True).start()
+    except RuntimeError as error:
+        raise MemoryError(str(error)) from error
+
+
 class AwaitedLook(Waiter, Generic[Key, Value]):
     """A wait for what the shared look finds for a key. Its rings wake no thread, but ask for the shared look."""
 
@@ -331,7 +339,7 @@ class SharedLook(Generic[Key, Value]):
     def _run_in_background(self) -> None:
         with self._lock:
             if not self._is_running:
-                threading.Thread(target=self._run, name="shared look", daemon=True).start()
+                start(self._run, "shared look")
                 self._is_running = True
 
     def _run(self) -> None:

@@ -9,7 +9,7 @@ import zlib
 import pytest
 
 from mailbox.outbound import destinations, exchange
-from mailbox.outbound.errors import ExternalServiceError
+from mailbox.outbound.errors import ExternalServiceError, NotReachedError
 from tests.support.remote_servers import raw_server
 from tests.support.wire_tap import tapped
 
@@ -82,6 +82,16 @@ def test_a_name_that_is_never_resolved_does_not_stall_the_hub(monkeypatch):
     with pytest.raises(ExternalServiceError, match=r"within 0\.2 s"):
         get("http://agent.example", within=0.2)
     answered.set()
+
+
+def test_without_a_free_thread_no_server_is_reached(monkeypatch):
+    def start(thread):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", start)
+
+    with pytest.raises(NotReachedError):
+        get("http://agent.example")
 
 
 def test_the_largest_answer_is_accepted_and_a_larger_one_is_not():
