@@ -45,8 +45,15 @@ class EndingListener(Listener):
 
 @pytest.fixture
 def listening(monkeypatch, topic):
-    """Return the ringer of a process that listens, and a waiter in it."""
+    """Return the ringer of a process that listens, and a waiter in it. All ringers are idle at the end."""
+    begun = set()
+
+    def begin(ringer, begin=Ringer._begin):
+        begun.add(ringer)
+        begin(ringer)
+
     monkeypatch.setattr(postgresql, "time", SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: None))
+    monkeypatch.setattr(Ringer, "_begin", begin)
     own = Ringer()
     with waiters.waiting([topic]) as waiter:
         listener = EndingListener(own)
@@ -59,6 +66,10 @@ def listening(monkeypatch, topic):
         end_listening()
         thread.join()
     assert not waiters.is_hearing()
+    for ringer in begun:
+        with ringer._condition:
+            ringer._renews_at = float("inf")
+        ringer.flush()
 
 
 def end_listening():
