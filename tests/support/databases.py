@@ -104,7 +104,8 @@ def _fingerprint() -> str:
 
 @contextlib.contextmanager
 def _locked() -> Iterator[None]:
-    TEMPLATES.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for folder in (TEMPLATES.parent, TEMPLATES):  # a hub refuses a folder that others can use
+        folder.mkdir(mode=0o700, exist_ok=True)
     with (TEMPLATES / "template.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -27,6 +27,14 @@ def edit(monkeypatch: Any, tmp_path: Path) -> Any:
     return change
 
 
+def test_the_folder_of_the_templates_and_its_parent_are_private(monkeypatch: Any, tmp_path: Path) -> None:
+    folder = tmp_path / "var" / "test"
+    monkeypatch.setattr(databases, "TEMPLATES", folder)
+
+    with databases._locked():
+        assert [one.stat().st_mode & 0o777 for one in (folder.parent, folder)] == [0o700, 0o700]
+
+
 def test_a_process_keeps_its_template_when_the_product_is_edited(monkeypatch: Any) -> None:
     before = databases._fingerprint()
     monkeypatch.setattr(databases, "PRODUCT", ("mailbox",))
