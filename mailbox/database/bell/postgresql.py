@@ -83,8 +83,8 @@ class Ringer:
         """Start the thread unless it runs. If none can be started, drop all rings: a ring is a hint."""
         if not self._is_running:
             try:
-                threading.Thread(target=self._run, name="ringer", daemon=True).start()
-            except RuntimeError as error:
+                waiters.start(self._run, "ringer")
+            except MemoryError as error:
                 _logger.warning("rings were dropped, since no thread can be started: %s", error)
                 self._rung, self._announced, self._renews_at = Counter(), frozenset(), float("inf")
                 return
