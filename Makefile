@@ -97,7 +97,7 @@ mutations: .venv/dev.stamp ## Make each hand-made bug in a copy of the tree; its
 SEED ?= 1
 
 .PHONY: prove
-prove: .venv/dev.stamp clients ## Prove for one to two hours that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
+prove: .venv/dev.stamp clients ## Prove for about two hours that faults lose nothing, into docs/operate/reliability.md (PROVE=--short)
 	env -u PYTHONDONTWRITEBYTECODE A2A_VAR=var/test DATABASE_URL= $(python) -m tools.proof --seed $(SEED) $(PROVE)
 
 .PHONY: prove-ha

@@ -1,6 +1,6 @@
 """Prove that the hub loses nothing: python -m tools.proof [--short] [--seed N] [--seconds N] [--databases sqlite,...]
 
-The long form takes one to two hours on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a
+The long form takes about two hours on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a
 promise is broken, or if a control run does not report what it should. A missed goal of the long form is a broken
 promise, too.
 """
@@ -78,6 +78,7 @@ def _works(options: argparse.Namespace, folder: Path) -> Sequence[Form]:
     if options.short:
         return [partial(_short, one, folder / one, seeds[one]) for one in databases]
     ends_at = time.monotonic() + options.seconds
+    (folder / "counts").unlink(missing_ok=True)  # of an earlier run in a folder that is kept
     loads = [
         partial(long.loads, database=one, folder=folder / one, seed=seeds[one], ends_at=ends_at) for one in databases
     ]
