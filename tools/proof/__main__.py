@@ -93,16 +93,17 @@ def _short(database: str, folder: Path, seed: int, _: Proof) -> Sequence[Part]:
 
 
 def _prove(work: Form) -> Proof:
-    """Do one work, and say what each part of it found."""
-    proof = Proof()
+    """Do one work, and say what each part of it found, and each control before it."""
+    proof, shown = Proof(), 0
     for part in work(proof):
+        for control, controlled in proof.controls[shown:]:
+            names = sorted({violation.name for violation in controlled.violations})
+            say(f"control on {controlled.database}: {control.name}: {', '.join(names)}")
+        shown = len(proof.controls)
         proof.parts.append(part)
         say(report.line(part))
         for violation in part.violations:
             say(f"    {violation}")
-    for control, part in proof.controls:
-        names = sorted({violation.name for violation in part.violations})
-        say(f"control on {part.database}: {control.name}: {', '.join(names)}")
     return proof
 
 

@@ -50,10 +50,12 @@ def _leave_commits_in_memory(stage: Stage) -> None:
 
 
 def _kill_postgresql(load: Load) -> None:
-    """Kill the server when the hub has acknowledged some tasks, and start it again."""
+    """Kill the server when the hub has acknowledged some tasks, and start it again. The agents and keys stay."""
     server, history = load.world.stage.postgresql, load.history
     assert isinstance(server, Server)
-    while len([*history.acknowledged("send")]) < BEFORE_THE_KILL:
+    server.checkpoint()
+    whole = len([*history.acknowledged("send")])
+    while len([*history.acknowledged("send")]) < whole + BEFORE_THE_KILL:
         time.sleep(0.02)
     server.kill()
     server.start()
@@ -86,6 +88,7 @@ CONTROLS = (
     Control(
         name="the hub sets synchronous_commit=off, and PostgreSQL is killed",
         names=frozenset({"acknowledged_task_lost"}),
+        mix=Mix(compacts=False, official=False),  # a stream would wait long for events that are lost
         changes=edits.UNSYNCED_COMMITS,
         databases=("postgresql",),
         prepare=_leave_commits_in_memory,

@@ -70,14 +70,17 @@ def _are_reached(counts: Path) -> bool:
 
 
 def scenes(proof: Proof, database: str, folder: Path, seed: int) -> Iterator[Part]:
-    """Run each scenario, and then each control."""
+    """Run each control, and then each scenario. A control that cannot go on to its end reports nothing."""
+    for number, control in enumerate(controls.CONTROLS):
+        if database in control.databases:
+            try:
+                part = controls.run(control, database, folder / f"control-{number}", seed + 5_000 + number)
+            except Exception as problem:  # noqa: BLE001 any failure; the other parts should not be lost with it
+                part = forms.failed(control.name, database, seed, problem)
+            proof.controls.append((control, part))
     for number, scenario in enumerate(SCENARIOS):
         if database in scenario.databases and not scenario.missing():
             yield from played(scenario, database, folder / f"scenario-{number}", seed + 10 * (number + 1))
-    for number, control in enumerate(controls.CONTROLS):
-        if database in control.databases:
-            part = controls.run(control, database, folder / f"control-{number}", seed + 5_000 + number)
-            proof.controls.append((control, part))
 
 
 def played(scenario: Scenario, database: str, folder: Path, seed: int) -> Sequence[Part]:

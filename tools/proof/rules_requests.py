@@ -96,12 +96,13 @@ def _was_forgotten(evidence: Evidence, operation: Operation) -> bool:
 
 
 def _is_expected(operation: Operation) -> bool:
+    answer = operation.answer or {}  # of a stream only the events are kept
     if operation.dialect == "official":
-        reasons = {one["reason"] for one in operation.answer["error"]["details"]}
+        reasons = {one["reason"] for one in answer.get("error", {}).get("details", ())}
         return operation.verb == "cancel" and "TASK_NOT_CANCELABLE" in reasons
     if operation.dialect == "yeoman":  # its refusals have no codes
         return operation.status == 409 and operation.verb in ("cancel", "post")
-    return (operation.answer or {}).get("code") in REFUSALS.get(operation.verb, ())
+    return answer.get("code") in REFUSALS.get(operation.verb, ())
 
 
 def decisions(evidence: Evidence) -> Iterator[Violation]:

@@ -192,6 +192,11 @@ class Server:
             admin.execute("SELECT pg_reload_conf()")
         wait_until(lambda: self._loads_anew(before))
 
+    def checkpoint(self) -> None:
+        """Write all that was committed until now to the disk."""
+        with self.connect() as admin:
+            admin.execute("CHECKPOINT")
+
     def _loads_anew(self, before: datetime) -> bool:
         with self.connect() as admin:
             return _loaded_at(admin) > before

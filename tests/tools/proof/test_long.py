@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tools.proof import forms, long
+from tools.proof import controls, forms, long
 from tools.proof.faults.fault import Fault
 from tools.proof.forms import Part, Strike
 from tools.proof.report import GOALS, Proof
@@ -55,6 +55,20 @@ def test_the_loads_of_another_database_add_to_the_goals(course, tmp_path):
 
     assert [part.name for part in parts] == [long.CUTS, long.FAULTS, long.CUTS, long.FAULTS]
     assert proof.left_out == Counter()
+
+
+def test_a_control_that_fails_reports_nothing_and_the_scenarios_follow(monkeypatch, tmp_path):
+    def fail(*_: object) -> Part:
+        raise TypeError("no answer")
+
+    scenario = SimpleNamespace(databases=("sqlite",), missing=lambda: None)
+    monkeypatch.setattr(controls, "run", fail)
+    monkeypatch.setattr(long, "SCENARIOS", [scenario])
+    monkeypatch.setattr(long, "played", lambda scenario, *_: [scenario])
+    proof = Proof()
+
+    assert [*long.scenes(proof, "sqlite", tmp_path, 1)] == [scenario]
+    assert proof.silent == [control.name for control in controls.CONTROLS if "sqlite" in control.databases]
 
 
 def test_no_load_begins_when_the_time_is_over_and_the_faults_that_are_left_are_counted(course):

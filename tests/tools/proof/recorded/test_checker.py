@@ -323,6 +323,11 @@ def refuse_a_repeated_send(tables: Tables, history: History) -> None:
     again.tries[-1] = replace(again.tries[-1], status=409, answer={"code": "task_conflict"})
 
 
+def refuse_a_stream(tables: Tables, history: History) -> None:
+    followed = next(history.acknowledged("follow"))
+    followed.tries[-1] = replace(followed.tries[-1], status=404)
+
+
 def refuse_a_repeated_send_of_an_erased_task(tables: Tables, history: History) -> None:
     task_id = next(history.acknowledged("resend")).facts["task_id"]
     refuse_a_repeated_send(tables, history)
@@ -417,6 +422,10 @@ def test_a_planted_fault_is_named(run, plant):
     plant_it, name = PLANTED[plant]
 
     assert name in named_with(plant_it, run)
+
+
+def test_a_task_that_is_kept_can_be_followed(run):
+    assert "unexpected_refusal" in named_with(refuse_a_stream, run)
 
 
 def test_an_erased_task_may_not_be_sent_again(run):
