@@ -93,18 +93,27 @@ def _short(database: str, folder: Path, seed: int, _: Proof) -> Sequence[Part]:
 
 
 def _prove(work: Form) -> Proof:
-    """Do one work, and say what each part of it found, and each control before it."""
+    """Do one work, and say what each part of it found, and each control before it.
+
+    Of a control that did not report its violations, say all that it reported.
+    """
     proof, shown = Proof(), 0
     for part in work(proof):
         for control, controlled in proof.controls[shown:]:
-            names = sorted({violation.name for violation in controlled.violations})
-            say(f"control on {controlled.database}: {control.name}: {', '.join(names)}")
+            names = {violation.name for violation in controlled.violations}
+            say(f"control on {controlled.database}: {control.name}: {', '.join(sorted(names))}")
+            if not control.names <= names:
+                _say_violations(controlled)
         shown = len(proof.controls)
         proof.parts.append(part)
         say(report.line(part))
-        for violation in part.violations:
-            say(f"    {violation}")
+        _say_violations(part)
     return proof
+
+
+def _say_violations(part: Part) -> None:
+    for violation in part.violations:
+        say(f"    {violation}")
 
 
 def say(line: str) -> None:

@@ -73,10 +73,11 @@ def scenes(proof: Proof, database: str, folder: Path, seed: int) -> Iterator[Par
     """Run each control, and then each scenario. A control that cannot go on to its end reports nothing."""
     for number, control in enumerate(controls.CONTROLS):
         if database in control.databases:
+            own_seed = seed + 5_000 + number
             try:
-                part = controls.run(control, database, folder / f"control-{number}", seed + 5_000 + number)
+                part = controls.run(control, database, folder / f"control-{number}", own_seed)
             except Exception as problem:  # noqa: BLE001 any failure; the other parts should not be lost with it
-                part = forms.failed(control.name, database, seed, problem)
+                part = forms.failed(control.name, database, own_seed, problem)
             proof.controls.append((control, part))
     for number, scenario in enumerate(SCENARIOS):
         if database in scenario.databases and not scenario.missing():

@@ -3,10 +3,12 @@
 import contextlib
 import itertools
 from collections import Counter
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
 
+from tools.proof import __main__ as proving
 from tools.proof import controls, forms, long
 from tools.proof.faults.fault import Fault
 from tools.proof.forms import Part, Strike
@@ -57,18 +59,22 @@ def test_the_loads_of_another_database_add_to_the_goals(course, tmp_path):
     assert proof.left_out == Counter()
 
 
-def test_a_control_that_fails_reports_nothing_and_the_scenarios_follow(monkeypatch, tmp_path):
+def test_a_control_that_fails_reports_nothing_and_the_scenarios_follow(monkeypatch, tmp_path, capsys):
     def fail(*_: object) -> Part:
         raise TypeError("no answer")
 
     scenario = SimpleNamespace(databases=("sqlite",), missing=lambda: None)
     monkeypatch.setattr(controls, "run", fail)
     monkeypatch.setattr(long, "SCENARIOS", [scenario])
-    monkeypatch.setattr(long, "played", lambda scenario, *_: [scenario])
-    proof = Proof()
+    followed = Part(name="scenario", database="sqlite", seed=9)
+    monkeypatch.setattr(long, "played", lambda *_: [followed])
 
-    assert [*long.scenes(proof, "sqlite", tmp_path, 1)] == [scenario]
-    assert proof.silent == [control.name for control in controls.CONTROLS if "sqlite" in control.databases]
+    proof = proving._prove(partial(long.scenes, database="sqlite", folder=tmp_path, seed=1))
+
+    of_sqlite = [control.name for control in controls.CONTROLS if "sqlite" in control.databases]
+    assert (proof.silent, proof.parts) == (of_sqlite, [followed])
+    assert len({part.seed for _, part in proof.controls}) == len(of_sqlite)
+    assert capsys.readouterr().out.count("TypeError: no answer") == len(of_sqlite)
 
 
 def test_no_load_begins_when_the_time_is_over_and_the_faults_that_are_left_are_counted(course):
