@@ -3,15 +3,20 @@
 The long form takes about two hours on two cores, and writes docs/operate/reliability.md. The exit code is 1 if a
 promise is broken, or if a control run does not report what it should. A missed goal of the long form is a broken
 promise, too.
+
+The long form keeps each part that has come to its end in --folder. If it was stopped, or missed a goal, it goes on with
+these parts the next time, with the same commit and seed. It repeats a part that failed by itself.
 """
 
 import argparse
 import multiprocessing
+import pickle
+import shutil
 import signal
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -25,6 +30,7 @@ from tools.proof.scenarios import SCENARIOS
 from tools.proof.short import short
 
 SECONDS = 7_500  # no load begins after it
+KEPT = ROOT / "var" / "proof"
 SCENES_FROM = 50_000  # seeds of scenarios and controls
 
 Form = Callable[[Proof], Iterator[Part] | Sequence[Part]]
@@ -38,28 +44,31 @@ def main(arguments: Sequence[str]) -> int:
         "--seconds", type=int, default=SECONDS, help="begin no load after this time (default: %(default)s)"
     )
     parser.add_argument("--databases", default=",".join(DATABASES), help="databases to prove (%(default)s)")
-    parser.add_argument("--folder", type=Path, help="folder for histories, which is kept (default: a temporary one)")
+    parser.add_argument("--folder", type=Path, default=KEPT, help="where the parts of the long form are kept")
     parser.add_argument(
         "--page", type=Path, default=ROOT / "docs" / "operate" / "reliability.md", help="page of the long form"
     )
     options = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))  # SIGTERM stops hubs and servers too
-    proof, began = report.begun(report.commit(), options.seed), time.monotonic()
+    proof = report.begun(report.commit(), options.seed)
     with tempfile.TemporaryDirectory(prefix="a2a-proof-") as temporary:
-        works = _works(options, options.folder or Path(temporary))
+        works = _works(options, Path(temporary))
+        kept = None if options.short else _kept(options.folder, f"{proof.commit} {options.databases} {options.seed}")
         # Each has a process of its own, so that one works while the others wait for a fault.
         processes = ProcessPoolExecutor(len(works), mp_context=multiprocessing.get_context("fork"))
         signal.signal(signal.SIGTERM, _end)
         with processes as pool:
-            for one in [pool.submit(_prove, work) for work in works]:
+            begun = [pool.submit(_prove, work, kept and kept / name) for name, work in works.items()]
+            for one in begun:
                 proof.add(one.result())
-    proof.seconds = time.monotonic() - began
     if not options.short:
         proof.goals = report.GOALS
         proof.covers = long.COVERS | {scenario.name: scenario.covers for scenario in SCENARIOS}
         of_scenarios = {scenario.name: reason for scenario in SCENARIOS if (reason := scenario.missing())}
         proof.missing = forms.missing() | of_scenarios
         options.page.write_text(report.page(proof))
+        if proof.holds:
+            shutil.rmtree(options.folder)
     say(report.verdict(proof))
     return 0 if proof.holds else 1
 
@@ -71,33 +80,46 @@ def _end(*_: object) -> None:
     sys.exit(128 + signal.SIGTERM)
 
 
-def _works(options: argparse.Namespace, folder: Path) -> Sequence[Form]:
-    """Return the forms of all databases, the longest first."""
+def _kept(folder: Path, name: str) -> Path:
+    """Return the folder with the parts of the run of this name. Parts of another run are deleted."""
+    mark = folder / "run"
+    if not mark.exists() or mark.read_text() != name:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        mark.write_text(name)
+    return folder
+
+
+def _works(options: argparse.Namespace, folder: Path) -> Mapping[str, Form]:
+    """Return the forms of all databases by name, the longest first. ``folder`` is for their hubs."""
     databases: list[str] = options.databases.split(",")
     seeds = {one: options.seed * 1_000_000 + number * 100_000 for number, one in enumerate(databases)}
     if options.short:
-        return [partial(_short, one, folder / one, seeds[one]) for one in databases]
+        return {f"short {one}": partial(_short, one, folder / one, seeds[one]) for one in databases}
     ends_at = time.monotonic() + options.seconds
-    (folder / "counts").unlink(missing_ok=True)  # of an earlier run in a folder that is kept
-    loads = [
-        partial(long.loads, database=one, folder=folder / one, seed=seeds[one], ends_at=ends_at) for one in databases
-    ]
-    scenes = [
-        partial(long.scenes, database=one, folder=folder / one, seed=seeds[one] + SCENES_FROM) for one in databases
-    ]
-    return [*loads, *scenes]
+    loads = {
+        f"loads {one}": partial(long.loads, database=one, folder=folder / one, seed=seeds[one], ends_at=ends_at)
+        for one in databases
+    }
+    scenes = {
+        f"scenes {one}": partial(long.scenes, database=one, folder=folder / one, seed=seeds[one] + SCENES_FROM)
+        for one in databases
+    }
+    return {**loads, **scenes}
 
 
 def _short(database: str, folder: Path, seed: int, _: Proof) -> Sequence[Part]:
     return short(database, folder, seed)
 
 
-def _prove(work: Form) -> Proof:
-    """Do one work, and say what each part of it found, and each control before it.
+def _prove(work: Form, kept: Path | None = None) -> Proof:
+    """Do one work, and say what each part of it found, and each control before it. Keep the proof in the file ``kept``.
 
-    Of a control that did not report its violations, say all that it reported.
+    Go on with the proof that the file has. Of a control that did not report its violations, say all that it reported.
     """
-    proof, shown = Proof(), 0
+    proof: Proof = pickle.loads(kept.read_bytes()) if kept and kept.exists() else Proof()  # noqa: S301 its own file
+    proof.forget_failed()
+    before, began, shown = proof.seconds, time.monotonic(), len(proof.controls)
     for part in work(proof):
         for control, controlled in proof.controls[shown:]:
             names = {violation.name for violation in controlled.violations}
@@ -108,6 +130,10 @@ def _prove(work: Form) -> Proof:
         proof.parts.append(part)
         say(report.line(part))
         _say_violations(part)
+        proof.seconds = before + time.monotonic() - began
+        if kept is not None:
+            kept.with_suffix(".new").write_bytes(pickle.dumps(proof))
+            kept.with_suffix(".new").replace(kept)
     return proof
 
 

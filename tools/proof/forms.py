@@ -21,6 +21,7 @@ from tools.proof.planner import planning
 from tools.proof.proxy import CUTS
 from tools.proof.stage import Stage, opened
 
+FAILED = "part_failed"
 RECOVERED_WITHIN = 180.0
 # Many hang-ups: most faults of clients that a hub can meet while it works.
 HANG_UPS: Mapping[str, float] = {
@@ -64,6 +65,11 @@ class Part:
     strikes: list[Strike] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
     scenario: str = ""  # of which it is a part
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether the part could not go on to its end."""
+        return {violation.name for violation in self.violations} == {FAILED}
 
     @property
     def cuts(self) -> int:
@@ -164,7 +170,7 @@ def part_of(stage: Stage, name: str, began: float) -> Part:
 
 def failed(name: str, database: str, seed: int, problem: Exception) -> Part:
     """Return a part that could not go on to its end, which is a broken promise."""
-    broken = Violation("part_failed", name, f"{type(problem).__name__}: {problem}"[:500])
+    broken = Violation(FAILED, name, f"{type(problem).__name__}: {problem}"[:500])
     return Part(name=name, database=database, seed=seed, violations=[broken])
 
 

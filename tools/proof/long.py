@@ -1,6 +1,7 @@
 """The long form of the proof: loads, faults and scenarios until the goals are met, and control runs."""
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -26,8 +27,8 @@ COVERS = {
 def loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
     """Load one hub through cuts and strike another one with each fault, in turn, until all databases reach the goals.
 
-    ``folder`` lies beside those of the other databases. Nothing begins after ``ends_at``, in seconds of the monotonic
-    clock.
+    The faults and the seeds of the parts that ``proof`` has are not taken again. ``folder`` lies beside those of the
+    other databases. Nothing begins after ``ends_at``, in seconds of the monotonic clock.
     """
     try:
         yield from _loads(proof, database, folder, seed, ends_at)
@@ -37,6 +38,15 @@ def loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) 
 
 def _loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float) -> Iterator[Part]:
     faults, counts = forms.in_random_order(forms.faults_for(database, short=False), seed), folder.parent / "counts"
+    folder.mkdir(parents=True, exist_ok=True)
+    struck_already = Counter(strike.name for strike in proof.strikes)
+    for fault in [*faults]:
+        if struck_already[fault.name]:
+            struck_already[fault.name] -= 1
+            faults.remove(fault)
+    seed += 2 * sum(part.name == CUTS for part in proof.parts)
+    for part in proof.parts:
+        _kept(counts, part)
     with (
         forms.staged(database, folder / "cuts", edits.COMPACT_SOON) as whole,
         forms.staged(database, folder / "faults", preloads=True) as struck,
@@ -51,7 +61,8 @@ def _loads(proof: Proof, database: str, folder: Path, seed: int, ends_at: float)
             if faults and time.monotonic() < ends_at:
                 yield _kept(counts, forms.struck(struck, seed + 1, FAULTS, faults[:STRIKES]))
                 del faults[:STRIKES]
-        proof.memories[database] = Memory(time.monotonic() - began, memories)
+        memory = Memory(time.monotonic() - began, memories)
+        proof.memories[database] = max(memory, proof.memories.get(database, memory), key=lambda one: one.seconds)
     for fault in faults:
         proof.left_out[fault.name] += 1
 
@@ -70,9 +81,13 @@ def _are_reached(counts: Path) -> bool:
 
 
 def scenes(proof: Proof, database: str, folder: Path, seed: int) -> Iterator[Part]:
-    """Run each control, and then each scenario. A control that cannot go on to its end reports nothing."""
+    """Run each control, and then each scenario, unless ``proof`` has it.
+
+    A control that cannot go on to its end reports nothing.
+    """
+    has = {control.name for control, _ in proof.controls} | {part.scenario for part in proof.parts}
     for number, control in enumerate(controls.CONTROLS):
-        if database in control.databases:
+        if database in control.databases and control.name not in has:
             own_seed = seed + 5_000 + number
             try:
                 part = controls.run(control, database, folder / f"control-{number}", own_seed)
@@ -80,7 +95,7 @@ def scenes(proof: Proof, database: str, folder: Path, seed: int) -> Iterator[Par
                 part = forms.failed(control.name, database, own_seed, problem)
             proof.controls.append((control, part))
     for number, scenario in enumerate(SCENARIOS):
-        if database in scenario.databases and not scenario.missing():
+        if database in scenario.databases and not scenario.missing() and scenario.name not in has:
             yield from played(scenario, database, folder / f"scenario-{number}", seed + 10 * (number + 1))
 
 

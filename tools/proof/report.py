@@ -96,7 +96,8 @@ class Proof:
     """All parts of a run.
 
     ``goals`` are the counts that it must reach. ``covers`` says what each kind of part does. ``missing`` are the faults
-    that this machine cannot strike. ``left_out`` are the faults for which no time was left.
+    that this machine cannot strike. ``left_out`` are the faults for which no time was left. ``repeated`` counts the
+    parts that failed by themselves, and were repeated.
     """
 
     commit: str = ""
@@ -111,12 +112,23 @@ class Proof:
     controls: list[tuple[Control, Part]] = field(default_factory=list)
     missing: Mapping[str, str] = field(default_factory=dict)
     left_out: Counter[str] = field(default_factory=Counter)
+    repeated: Counter[str] = field(default_factory=Counter)
+
+    def forget_failed(self) -> None:
+        """Forget the parts and the controls that failed by themselves, so that they are repeated. Count them."""
+        failed = [part for part in [*self.parts, *(part for _, part in self.controls)] if part.has_failed]
+        self.repeated.update(part.name for part in failed)
+        self.parts = [part for part in self.parts if not part.has_failed]
+        self.controls = [(control, part) for control, part in self.controls if not part.has_failed]
+        self.left_out.clear()
 
     def add(self, other: Proof) -> None:
         """Take over the parts of a run on another database."""
         self.parts += other.parts
         self.controls += other.controls
         self.left_out += other.left_out
+        self.repeated += other.repeated
+        self.seconds = max(self.seconds, other.seconds)
         self.versions |= other.versions
         self.memories |= other.memories
 
@@ -195,6 +207,9 @@ def _head(proof: Proof) -> Iterator[str]:
     yield f"Commit `{proof.commit}`, {proof.day}, {proof.seconds / 60:.0f} minutes, seed {proof.seed}."
     yield f"`make prove SEED={proof.seed}` makes the same choices again."
     yield "The order in which threads act differs from run to run."
+    if proof.repeated:
+        names = ", ".join(sorted(proof.repeated))
+        yield f"These parts failed by themselves, such as for lack of time, and were repeated: {names}."
     yield ""
     yield _row("with", "")
     yield _row("---", "---")

@@ -5,6 +5,7 @@ import itertools
 from collections import Counter
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ def course(monkeypatch, tmp_path):
     monkeypatch.setattr(forms, "staged", lambda *_, **__: contextlib.nullcontext(SimpleNamespace(postgresql=None)))
     monkeypatch.setattr(forms, "memory", lambda _: {"carrier": 60})
 
-    def run(operations: int, ends_at: float) -> tuple[Proof, list[Part]]:
+    def run(operations: int, ends_at: float, proof: Proof | None = None) -> tuple[Proof, list[Part]]:
         def made(_: object, seed: int, name: str, struck: object = (), **__: object) -> Part:
             part = Part(name=name, database="sqlite", seed=seed, operations=Counter(send=operations))
             part.faults["early"] = operations
@@ -36,7 +37,7 @@ def course(monkeypatch, tmp_path):
         monkeypatch.setattr(long, "time", SimpleNamespace(monotonic=lambda: next(clock)))
         monkeypatch.setattr(forms, "loaded", made)
         monkeypatch.setattr(forms, "struck", made)
-        proof = Proof()
+        proof = proof or Proof()
         return proof, [*long.loads(proof, "sqlite", tmp_path / "sqlite", 1, ends_at)]
 
     return run
@@ -63,7 +64,7 @@ def test_a_control_that_fails_reports_nothing_and_the_scenarios_follow(monkeypat
     def fail(*_: object) -> Part:
         raise TypeError("no answer")
 
-    scenario = SimpleNamespace(databases=("sqlite",), missing=lambda: None)
+    scenario = SimpleNamespace(name="any", databases=("sqlite",), missing=lambda: None)
     monkeypatch.setattr(controls, "run", fail)
     monkeypatch.setattr(long, "SCENARIOS", [scenario])
     followed = Part(name="scenario", database="sqlite", seed=9)
@@ -82,6 +83,46 @@ def test_no_load_begins_when_the_time_is_over_and_the_faults_that_are_left_are_c
 
     assert [part.name for part in parts] == [long.CUTS, long.FAULTS]
     assert proof.left_out == Counter(gone=1)
+
+
+def test_a_run_goes_on_with_the_faults_and_seeds_that_are_left(course):
+    earlier, first = course(1, 3)
+    earlier.parts += first
+
+    proof, parts = course(int(GOALS["operations"] / 3), 1_000, earlier)
+
+    assert [len(part.strikes) for part in parts] == [0, 1, 0]
+    assert not {part.seed for part in first} & {part.seed for part in parts}
+    assert len(proof.memories["sqlite"].measured) == 3  # of the longer sitting
+
+
+def test_what_a_run_has_is_kept_and_what_failed_by_itself_is_repeated(monkeypatch, tmp_path):
+    other = SimpleNamespace(name="other", databases=("sqlite",), missing=lambda: None)
+    ran: list[str] = []
+
+    def played(scenario: Any, *_: object) -> list[Part]:
+        ran.append(scenario.name)
+        part = Part(name="other", database="sqlite", seed=9, scenario="other")
+        return [part if len(ran) == 2 else forms.failed("other", "sqlite", 9, TimeoutError("too late"))]
+
+    monkeypatch.setattr(controls, "CONTROLS", [])
+    monkeypatch.setattr(long, "SCENARIOS", [other])
+    monkeypatch.setattr(long, "played", played)
+    work, kept = partial(long.scenes, database="sqlite", folder=tmp_path, seed=1), tmp_path / "scenes sqlite"
+
+    first, second, third = (proving._prove(work, kept) for _ in range(3))
+
+    assert (first.violations, ran) == (["part_failed"], ["other", "other"])
+    assert [(each.violations, each.repeated) for each in (second, third)] == [([], Counter(other=1))] * 2
+    assert [part.name for part in third.parts] == ["other"]
+
+
+def test_parts_of_another_commit_are_not_gone_on_with(tmp_path):
+    folder = proving._kept(tmp_path / "proof", "abc")
+    (folder / "loads sqlite").write_text("")
+
+    assert (proving._kept(folder, "abc") / "loads sqlite").exists()
+    assert not (proving._kept(folder, "def") / "loads sqlite").exists()
 
 
 def test_loads_that_fail_are_a_broken_promise_beside_those_that_did_not(course, monkeypatch):
