@@ -131,10 +131,15 @@ def _prove(work: Form, kept: Path | None = None) -> Proof:
         say(report.line(part))
         _say_violations(part)
         proof.seconds = before + time.monotonic() - began
-        if kept is not None:
-            kept.with_suffix(".new").write_bytes(pickle.dumps(proof))
-            kept.with_suffix(".new").replace(kept)
+        _keep(proof, kept)
+    _keep(proof, kept)  # with what the work found after its last part, such as the memory of its hub
     return proof
+
+
+def _keep(proof: Proof, kept: Path | None) -> None:
+    if kept is not None:
+        kept.with_suffix(".new").write_bytes(pickle.dumps(proof))
+        kept.with_suffix(".new").replace(kept)
 
 
 def _say_violations(part: Part) -> None:

@@ -97,7 +97,7 @@ class Proof:
 
     ``goals`` are the counts that it must reach. ``covers`` says what each kind of part does. ``missing`` are the faults
     that this machine cannot strike. ``left_out`` are the faults for which no time was left. ``repeated`` counts the
-    parts that failed by themselves, and were repeated.
+    problems of parts that could not go on to their end, and were repeated.
     """
 
     commit: str = ""
@@ -117,7 +117,7 @@ class Proof:
     def forget_failed(self) -> None:
         """Forget the parts and the controls that failed by themselves, so that they are repeated. Count them."""
         failed = [part for part in [*self.parts, *(part for _, part in self.controls)] if part.has_failed]
-        self.repeated.update(part.name for part in failed)
+        self.repeated.update(str(violation) for part in failed for violation in part.violations)
         self.parts = [part for part in self.parts if not part.has_failed]
         self.controls = [(control, part) for control, part in self.controls if not part.has_failed]
         self.left_out.clear()
@@ -207,9 +207,9 @@ def _head(proof: Proof) -> Iterator[str]:
     yield f"Commit `{proof.commit}`, {proof.day}, {proof.seconds / 60:.0f} minutes, seed {proof.seed}."
     yield f"`make prove SEED={proof.seed}` makes the same choices again."
     yield "The order in which threads act differs from run to run."
-    if proof.repeated:
-        names = ", ".join(sorted(proof.repeated))
-        yield f"These parts failed by themselves, such as for lack of time, and were repeated: {names}."
+    yield ""
+    for problem, times in sorted(proof.repeated.items()):
+        yield f"- A part could not go on to its end, and was repeated ({times}): `{problem}`"
     yield ""
     yield _row("with", "")
     yield _row("---", "---")

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tools.proof import __main__ as proving
-from tools.proof import controls, forms, long
+from tools.proof import controls, forms, long, report
 from tools.proof.faults.fault import Fault
 from tools.proof.forms import Part, Strike
 from tools.proof.report import GOALS, Proof
@@ -113,7 +113,9 @@ def test_what_a_run_has_is_kept_and_what_failed_by_itself_is_repeated(monkeypatc
     first, second, third = (proving._prove(work, kept) for _ in range(3))
 
     assert (first.violations, ran) == (["part_failed"], ["other", "other"])
-    assert [(each.violations, each.repeated) for each in (second, third)] == [([], Counter(other=1))] * 2
+    problem = "part_failed other TimeoutError: too late"
+    assert [(each.violations, each.repeated) for each in (second, third)] == [([], Counter([problem]))] * 2
+    assert f"was repeated (1): `{problem}`" in report.page(third)
     assert [part.name for part in third.parts] == ["other"]
 
 
