@@ -336,7 +336,7 @@ def _controls(proof: Proof) -> Iterator[str]:
     yield _row("---", "---", "---")
     for control, part in proof.controls:
         counts = Counter(violation.name for violation in part.violations)
-        yield _row(control.name, part.database, ", ".join(f"{name} {count}" for name, count in counts.most_common()))
+        yield _row(control.name, part.database, "; ".join(f"{name} {count}" for name, count in counts.most_common()))
     yield ""
 
 
