@@ -169,8 +169,9 @@ def part_of(stage: Stage, name: str, began: float) -> Part:
 
 
 def failed(name: str, database: str, seed: int, problem: Exception) -> Part:
-    """Return a part that could not go on to its end, which is a broken promise."""
-    broken = Violation(FAILED, name, f"{type(problem).__name__}: {problem}"[:500])
+    """Return a part that could not go on to its end, which is a broken promise. The problem is put on one line."""
+    line = " ".join(f"{type(problem).__name__}: {problem}".split()).replace("`", "'")  # for a list of the page
+    broken = Violation(FAILED, name, line[:500])
     return Part(name=name, database=database, seed=seed, violations=[broken])
 
 

@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 from collections import Counter
+from collections.abc import Iterator
 from functools import partial
 from types import SimpleNamespace
 from typing import Any
@@ -103,7 +104,7 @@ def test_what_a_run_has_is_kept_and_what_failed_by_itself_is_repeated(monkeypatc
     def played(scenario: Any, *_: object) -> list[Part]:
         ran.append(scenario.name)
         part = Part(name="other", database="sqlite", seed=9, scenario="other")
-        return [part if len(ran) == 2 else forms.failed("other", "sqlite", 9, TimeoutError("too late"))]
+        return [part if len(ran) == 2 else forms.failed("other", "sqlite", 9, TimeoutError("too\n\n`late`"))]
 
     monkeypatch.setattr(controls, "CONTROLS", [])
     monkeypatch.setattr(long, "SCENARIOS", [other])
@@ -113,10 +114,20 @@ def test_what_a_run_has_is_kept_and_what_failed_by_itself_is_repeated(monkeypatc
     first, second, third = (proving._prove(work, kept) for _ in range(3))
 
     assert (first.violations, ran) == (["part_failed"], ["other", "other"])
-    problem = "part_failed other TimeoutError: too late"
+    problem = "part_failed other TimeoutError: too 'late'"
     assert [(each.violations, each.repeated) for each in (second, third)] == [([], Counter([problem]))] * 2
     assert f"was repeated (1): `{problem}`" in report.page(third)
     assert [part.name for part in third.parts] == ["other"]
+
+
+def test_what_a_work_finds_after_its_last_part_is_kept(tmp_path):
+    def work(proof: Proof) -> Iterator[Part]:
+        yield Part(name="cuts", database="sqlite", seed=1)
+        proof.versions["SQLite"] = "3"
+
+    proving._prove(work, tmp_path / "loads sqlite")
+
+    assert proving._prove(lambda _: [], tmp_path / "loads sqlite").versions == {"SQLite": "3"}
 
 
 def test_parts_of_another_commit_are_not_gone_on_with(tmp_path):
